@@ -1,0 +1,270 @@
+/**
+ * The one taxonomy of failures. Each is named for what happened, carries the facts an operator acts on and a stable `code`.
+ * Provider text never stands in a message; where it is kept, it has a field of its own.
+ */
+import * as Schema from "effect/Schema"
+
+/** How a process ended; `unknown` when nobody told us. */
+export const ExitFact = Schema.Union([
+  Schema.TaggedStruct("Code", { code: Schema.Number }),
+  Schema.TaggedStruct("Signal", { signal: Schema.String, inferred: Schema.Boolean }),
+  Schema.TaggedStruct("Unknown", { reason: Schema.String })
+])
+export type ExitFact = typeof ExitFact.Type
+
+const StderrTail = Schema.Array(Schema.String)
+
+// The actor kernel
+
+/** The actor has stopped, or stopped before it got to this message. The message had no effect unless it had started. */
+export class ActorStopped extends Schema.TaggedError<ActorStopped>()("ActorStopped", {
+  code: Schema.tag("actor_stopped"),
+  path: Schema.String
+}) {}
+
+/** The handler of this message died of a defect. Its effects up to there stand. */
+export class ActorCrashed extends Schema.TaggedError<ActorCrashed>()("ActorCrashed", {
+  code: Schema.tag("actor_crashed"),
+  path: Schema.String,
+  defect: Schema.String
+}) {}
+
+/** The mailbox has policy `reject` and is full. The message was not accepted. */
+export class MailboxFull extends Schema.TaggedError<MailboxFull>()("MailboxFull", {
+  code: Schema.tag("mailbox_full"),
+  path: Schema.String,
+  capacity: Schema.Number
+}) {}
+
+/** No reply within the deadline of the ask. A later reply is counted and never delivered. */
+export class AskTimedOut extends Schema.TaggedError<AskTimedOut>()("AskTimedOut", {
+  code: Schema.tag("ask_timed_out"),
+  path: Schema.String,
+  deadlineMs: Schema.Number
+}) {}
+
+/** The resource key is held by an actor that could not be proven released. */
+export class ResourceUnreleased extends Schema.TaggedError<ResourceUnreleased>()("ResourceUnreleased", {
+  code: Schema.tag("resource_unreleased"),
+  resourceKey: Schema.String,
+  path: Schema.String
+}) {}
+
+/** An invariant of ours does not hold. Always a defect, never a typed failure. */
+export class InvariantViolated extends Schema.TaggedError<InvariantViolated>()("InvariantViolated", {
+  code: Schema.tag("invariant_violated"),
+  invariant: Schema.String,
+  detail: Schema.String
+}) {}
+
+// Processes
+
+/** This platform cannot own processes (Windows), or this Node is too old. */
+export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>()("PlatformUnsupported", {
+  code: Schema.tag("platform_unsupported"),
+  platform: Schema.String,
+  reason: Schema.String
+}) {}
+
+export class BackendUnavailable extends Schema.TaggedError<BackendUnavailable>()("BackendUnavailable", {
+  code: Schema.tag("backend_unavailable"),
+  backend: Schema.Literals(["namespace", "marked"]),
+  reason: Schema.String
+}) {}
+
+/** The launch could not be written to the ledger, so nothing was started. */
+export class LedgerUnwritable extends Schema.TaggedError<LedgerUnwritable>()("LedgerUnwritable", {
+  code: Schema.tag("ledger_unwritable"),
+  path: Schema.String,
+  reason: Schema.String
+}) {}
+
+/** The command could not be started: not found, not executable, or gone (127) before its first frame. */
+export class LaunchFailed extends Schema.TaggedError<LaunchFailed>()("LaunchFailed", {
+  code: Schema.tag("launch_failed"),
+  command: Schema.String,
+  reason: Schema.String,
+  exit: Schema.optionalKey(ExitFact),
+  stderrTail: Schema.optionalKey(StderrTail)
+}) {}
+
+/** The environment of a launch breaks a bound or names a variable that may not pass. */
+export class EnvironmentRefused extends Schema.TaggedError<EnvironmentRefused>()("EnvironmentRefused", {
+  code: Schema.tag("environment_refused"),
+  variable: Schema.String,
+  reason: Schema.String
+}) {}
+
+export type LaunchError =
+  | LaunchFailed
+  | BackendUnavailable
+  | LedgerUnwritable
+  | PlatformUnsupported
+  | EnvironmentRefused
+
+/** The agent closed its input (EPIPE) or the pipe failed. */
+export class StdinClosed extends Schema.TaggedError<StdinClosed>()("StdinClosed", {
+  code: Schema.tag("stdin_closed"),
+  reason: Schema.String
+}) {}
+
+/** Processes that outlived the whole ladder. Never called clean. */
+export class ProcessesLeft extends Schema.TaggedError<ProcessesLeft>()("ProcessesLeft", {
+  code: Schema.tag("processes_left"),
+  pids: Schema.Array(Schema.Number)
+}) {}
+
+// Providers
+
+export class AgentMissing extends Schema.TaggedError<AgentMissing>()("AgentMissing", {
+  code: Schema.tag("agent_missing"),
+  agent: Schema.String,
+  hint: Schema.String
+}) {}
+
+export class ProviderSetupFailed extends Schema.TaggedError<ProviderSetupFailed>()("ProviderSetupFailed", {
+  code: Schema.tag("provider_setup_failed"),
+  agent: Schema.String,
+  reason: Schema.String
+}) {}
+
+/** The policy promises a gate that this agent does not have. Raised before any process exists. */
+export class PolicyNotEnforceable extends Schema.TaggedError<PolicyNotEnforceable>()("PolicyNotEnforceable", {
+  code: Schema.tag("policy_not_enforceable"),
+  agent: Schema.String,
+  policy: Schema.String,
+  effects: Schema.Array(Schema.String)
+}) {}
+
+// Connections
+
+/** `initialize` was not answered in time. `framesSeen` 0 often means: started without its ACP flag. */
+export class HandshakeTimeout extends Schema.TaggedError<HandshakeTimeout>()("HandshakeTimeout", {
+  code: Schema.tag("handshake_timeout"),
+  method: Schema.String,
+  deadlineMs: Schema.Number,
+  framesSeen: Schema.Number,
+  stderrTail: StderrTail
+}) {}
+
+/** The agent speaks a protocol version that we do not. */
+export class ProtocolVersionUnsupported extends Schema.TaggedError<ProtocolVersionUnsupported>()(
+  "ProtocolVersionUnsupported",
+  { code: Schema.tag("protocol_version_unsupported"), requested: Schema.Number, offered: Schema.String }
+) {}
+
+/** Why a connection is over. */
+export const CloseReason = Schema.Literals([
+  "exited",
+  "output_ended",
+  "stdin_closed",
+  "write_timed_out",
+  "oversized_response",
+  "cancel_unacknowledged",
+  "guard_violation",
+  "handshake_failed",
+  "retired",
+  "released"
+])
+export type CloseReason = typeof CloseReason.Type
+
+/** The connection is over. Everything pending on it got this one cause. */
+export class ConnectionClosed extends Schema.TaggedError<ConnectionClosed>()("ConnectionClosed", {
+  code: Schema.tag("connection_closed"),
+  reason: CloseReason,
+  exit: Schema.optionalKey(ExitFact),
+  stderrTail: StderrTail
+}) {}
+
+/** The frame would exceed the limit; nothing was written. */
+export class FrameTooLarge extends Schema.TaggedError<FrameTooLarge>()("FrameTooLarge", {
+  code: Schema.tag("frame_too_large"),
+  bytes: Schema.Number,
+  limitBytes: Schema.Number
+}) {}
+
+/** The agent answered with an error. Its words are kept as they came. */
+export class AgentError extends Schema.TaggedError<AgentError>()("AgentError", {
+  code: Schema.tag("agent_error"),
+  method: Schema.String,
+  rpcCode: Schema.Number,
+  rpcMessage: Schema.String,
+  data: Schema.optionalKey(Schema.Unknown)
+}) {}
+
+/** The agent's answer does not have the shape that the protocol demands. */
+export class AnswerMalformed extends Schema.TaggedError<AnswerMalformed>()("AnswerMalformed", {
+  code: Schema.tag("answer_malformed"),
+  method: Schema.String,
+  issue: Schema.String
+}) {}
+
+export class AuthRequired extends Schema.TaggedError<AuthRequired>()("AuthRequired", {
+  code: Schema.tag("auth_required"),
+  agent: Schema.String,
+  methods: Schema.Array(Schema.String)
+}) {}
+
+// Sessions and turns
+
+export class SessionSetupTimeout extends Schema.TaggedError<SessionSetupTimeout>()("SessionSetupTimeout", {
+  code: Schema.tag("session_setup_timeout"),
+  method: Schema.String,
+  quietMs: Schema.Number,
+  mcpServers: Schema.Array(Schema.String),
+  stderrTail: StderrTail
+}) {}
+
+export class SessionClosed extends Schema.TaggedError<SessionClosed>()("SessionClosed", {
+  code: Schema.tag("session_closed"),
+  sessionId: Schema.String
+}) {}
+
+/** The prompt was not accepted; nothing was written. */
+export class PromptRefused extends Schema.TaggedError<PromptRefused>()("PromptRefused", {
+  code: Schema.tag("prompt_refused"),
+  reason: Schema.Literals([
+    "empty",
+    "image_unsupported",
+    "embedded_unsupported",
+    "too_large",
+    "file_unreadable",
+    "queue_full",
+    "duplicate_turn_id",
+    "turn_id_invalid"
+  ]),
+  detail: Schema.String
+}) {}
+
+/** The agent does not advertise this, or has no such value. */
+export class SettingRefused extends Schema.TaggedError<SettingRefused>()("SettingRefused", {
+  code: Schema.tag("setting_refused"),
+  setting: Schema.String,
+  value: Schema.String,
+  available: Schema.Array(Schema.String)
+}) {}
+
+/** An MCP server given by the user is not valid, or its transport is not advertised by the agent. */
+export class McpServerRefused extends Schema.TaggedError<McpServerRefused>()("McpServerRefused", {
+  code: Schema.tag("mcp_server_refused"),
+  server: Schema.String,
+  reason: Schema.String
+}) {}
+
+// Requests of the agent
+
+/** The answer changed nothing. */
+export class AnswerRefused extends Schema.TaggedError<AnswerRefused>()("AnswerRefused", {
+  code: Schema.tag("answer_refused"),
+  requestId: Schema.String,
+  reason: Schema.Literals(["stale", "already_answered", "unknown_request", "option_not_offered", "connection_dead"])
+}) {}
+
+/** Dies with a typed defect when a condition of ours does not hold. */
+export const invariant: (holds: boolean, name: string, detail?: string) => asserts holds = (
+  holds,
+  name,
+  detail = ""
+) => {
+  if (!holds) throw new InvariantViolated({ invariant: name, detail })
+}

@@ -1,0 +1,61 @@
+/**
+ * Every bound of the house, with its reason. A bound is enforced where data enters and tested at the bound and one past it.
+ *
+ * Sizes are bytes, times are milliseconds, counts are plain numbers; the unit is the last word of the name.
+ */
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+export const limits = {
+  /** One line of the agent's stdout. Real agents send tool results and replayed histories of tens of MiB on one line. */
+  frameBytesMax: 64 * MiB,
+  /** The ordered queue of a connection: enough to keep both sides busy, small enough to push back on the agent's pipe. */
+  queueFramesMax: 1024,
+  /** The same queue in bytes. One larger frame is admitted when the queue is empty, else it could never pass. */
+  queueBytesMax: 8 * MiB,
+  /** Updates for a session whose id is not known yet (they may arrive before the answer of `session/new`). */
+  unknownSessionFramesMax: 256,
+  unknownSessionBytesMax: 1 * MiB,
+  /** What is kept of stderr. Drained from birth, because an agent blocks once its stderr pipe is full. */
+  stderrTailLinesMax: 64,
+  stderrTailBytesMax: 16 * KiB,
+  /** Requests of the agent that are open at once on one connection; the next one is answered `cancelled`. */
+  pendingInboundRequestsMax: 64,
+  /** Lines that are not frames: how many are kept as samples, and how much of each. All are counted. */
+  noiseSamplesMax: 8,
+  noiseSampleBytesMax: 256,
+  /** A frame to the agent must be taken by the operating system within this time, else the connection is dead. */
+  writeMs: 5_000,
+  /** `initialize` must be answered within this time. */
+  initializeMs: 30_000,
+  /** Session set-up fails after this time without any frame of the agent (some agents wait for slow MCP servers). */
+  sessionSetupQuietMs: 120_000,
+  /** A cancelled turn must be answered within this time, else its connection is retired. */
+  cancelMs: 2_000,
+  /** Grace after end of input: two well-behaved adapters need 2.0 to 2.1 s. */
+  eofGraceMs: 2_500,
+  /** Grace after SIGTERM. */
+  termGraceMs: 2_000,
+  /** Time for the kernel to take everything down after SIGKILL, before what is left is reported. */
+  killGraceMs: 2_000,
+  /** How long output of a process that has exited is still read. A grandchild may hold the pipe open for ever. */
+  drainAfterExitMs: 250,
+  /** A subscriber's queue of events. */
+  subscriberEventsMax: 1024,
+  subscriberBytesMax: 4 * MiB,
+  /** A turn without any frame of its session for this time is reported as stalled (never ended for it). */
+  stalledMs: 60_000,
+  /** Prompts waiting for their turn in one session. */
+  queuedPromptsMax: 64,
+  /** One environment entry, and all of them: beyond it the kernel refuses the launch with no useful error. */
+  environmentEntryBytesMax: 64 * KiB,
+  environmentBytesMax: 256 * KiB,
+  /** Ids minted here. PRP v2 admits 160 characters. */
+  idCharactersMax: 160,
+  /** One text block of a prompt, and one image or embedded file before base64. */
+  promptTextBytesMax: 8 * MiB,
+  promptFileBytesMax: 16 * MiB
+} as const
+
+export type Limits = typeof limits

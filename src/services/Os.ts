@@ -1,0 +1,107 @@
+/**
+ * What actors need of the operating system, as a service: spawn an owned process, signal a proven identity, look for
+ * everything that carries a launch's marker, and remember launches in a ledger that survives the host.
+ *
+ * Guarantees: a signal is sent only to an identity that was read again directly before it; unknown stays unknown (an exit
+ * status that the kernel did not tell us is `unknown`, never code 0).
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { BackendUnavailable, LaunchFailed, LedgerUnwritable, StdinClosed } from "../schema/errors.ts"
+
+/** Names one process for ever: a pid alone is reused. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Start time in clock ticks since boot, as the kernel prints it. */
+  readonly startTime: string
+  readonly bootId: string
+  /** Inode of the pid namespace in which `pid` is meant. */
+  readonly pidNamespace: string
+}
+
+/** How a process ended. `inferred`: told by a shell as a status above 128, which may also be a plain exit code. */
+export type ProcessExit =
+  | { readonly _tag: "Code"; readonly code: number }
+  | { readonly _tag: "Signal"; readonly signal: string; readonly inferred: boolean }
+  | { readonly _tag: "Unknown"; readonly reason: string }
+
+/** `namespace`: one kill takes everything, kernel-enforced. `marked`: found by a marker in the environment, weaker. */
+export type Backend = "namespace" | "marked"
+
+export interface BackendProbe {
+  readonly backend: Backend
+  readonly usable: boolean
+  /** What was run and what it showed. */
+  readonly reason: string
+}
+
+export interface SpawnRequest {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  /** The whole environment; nothing is inherited. The marker is added by the backend. */
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  /** Unique per launch; every process of the launch inherits it. */
+  readonly marker: string
+  readonly backend: Backend
+}
+
+/** One spawned launch with its pipes. The methods never throw and never block the event loop. */
+export interface OsProcess {
+  readonly marker: string
+  readonly backend: Backend
+  /** Of the process that a signal should reach: the agent under `marked`, the anchor under `namespace`. */
+  readonly identity: ProcessIdentity
+  /** The next piece of stdout; `undefined` once it has ended. One consumer. */
+  readonly stdout: Effect.Effect<Uint8Array | undefined>
+  /** The next piece of stderr; `undefined` once it has ended. One consumer. */
+  readonly stderr: Effect.Effect<Uint8Array | undefined>
+  /** Completes in the callback of the write to the pipe. If interrupted the pipe must not be written again. */
+  readonly write: (bytes: Uint8Array) => Effect.Effect<void, StdinClosed>
+  /** Ends stdin. Idempotent. */
+  readonly end: Effect.Effect<void>
+  /** Exit of the agent itself, once known; it says nothing of output that is still in the pipe. */
+  readonly exit: Effect.Effect<ProcessExit>
+  /** Stops reading and destroys our ends of the pipes. Idempotent. */
+  readonly closePipes: Effect.Effect<void>
+}
+
+export type SignalName = "SIGTERM" | "SIGKILL"
+
+export interface LedgerEntry {
+  readonly marker: string
+  readonly backend: Backend
+  readonly command: string
+  readonly identity: ProcessIdentity | undefined
+}
+
+/** A ledger of another host, found at a start. `hostGone` is proof: its identity does not exist any more. */
+export interface ForeignLedger {
+  readonly host: ProcessIdentity
+  readonly hostGone: boolean
+  readonly path: string
+  readonly entries: ReadonlyArray<LedgerEntry>
+}
+
+export class Os extends Context.Service<
+  Os,
+  {
+    /** Probes by running, once per host. First usable one is the default. */
+    readonly backends: Effect.Effect<ReadonlyArray<BackendProbe>>
+    /** Spawns. The caller owns the process from the moment this succeeds; if interrupted, nothing is left running. */
+    readonly spawn: (request: SpawnRequest) => Effect.Effect<OsProcess, LaunchFailed | BackendUnavailable>
+    readonly readIdentity: (pid: number) => Effect.Effect<ProcessIdentity | undefined>
+    /** Sends only if the identity still holds; `false`: it does not, nothing was sent. */
+    readonly signal: (identity: ProcessIdentity, signal: SignalName) => Effect.Effect<boolean>
+    /** Every live process (zombies are not) that carries the marker. */
+    readonly census: (marker: string) => Effect.Effect<ReadonlyArray<ProcessIdentity>>
+    readonly ledger: {
+      /** On disk before this returns. */
+      readonly add: (entry: LedgerEntry) => Effect.Effect<void, LedgerUnwritable>
+      readonly remove: (marker: string) => Effect.Effect<void>
+      readonly foreign: Effect.Effect<ReadonlyArray<ForeignLedger>>
+      /** Deletes the ledger of a host that is gone and whose entries are all proven gone. */
+      readonly forget: (ledger: ForeignLedger) => Effect.Effect<void>
+    }
+  }
+>()("greenroom/services/Os") {}
