@@ -229,6 +229,7 @@ export class PromptRefused extends Schema.TaggedError<PromptRefused>()("PromptRe
     "embedded_unsupported",
     "too_large",
     "file_unreadable",
+    "part_invalid",
     "queue_full",
     "duplicate_turn_id",
     "turn_id_invalid"
@@ -252,6 +253,13 @@ export class McpServerRefused extends Schema.TaggedError<McpServerRefused>()("Mc
 }) {}
 
 // Requests of the agent
+
+/** The request does not have the shape that the protocol demands. It is answered with -32602. */
+export class RequestMalformed extends Schema.TaggedError<RequestMalformed>()("RequestMalformed", {
+  code: Schema.tag("request_malformed"),
+  method: Schema.String,
+  issue: Schema.String
+}) {}
 
 /** The answer changed nothing. */
 export class AnswerRefused extends Schema.TaggedError<AnswerRefused>()("AnswerRefused", {

@@ -55,7 +55,26 @@ export const limits = {
   idCharactersMax: 160,
   /** One text block of a prompt, and one image or embedded file before base64. */
   promptTextBytesMax: 8 * MiB,
-  promptFileBytesMax: 16 * MiB
+  promptFileBytesMax: 16 * MiB,
+  /** Blocks of one prompt. */
+  promptPartsMax: 64,
+  /** Options of one permission request, their ids and names. A request beyond the first two is not valid. */
+  requestOptionsMax: 32,
+  optionIdCharactersMax: 160,
+  optionNameCharactersMax: 500,
+  /** What is shown of a request's title and of its content, and how many blocks and locations of it. */
+  requestTitleCharactersMax: 4000,
+  requestContentCharactersMax: 64 * KiB,
+  requestContentBlocksMax: 16,
+  requestLocationsMax: 16,
+  /** A target that a policy or a person decides on must be readable at a glance. */
+  targetPathCharactersMax: 1024,
+  /** Values of a request's raw input that are looked through for paths; with more of them it has no certain target. */
+  targetScanValuesMax: 256,
+  /** MCP servers of one session, the entries of each (arguments, variables, headers), and one of their texts. */
+  mcpServersMax: 64,
+  mcpServerEntriesMax: 256,
+  mcpServerTextBytesMax: 64 * KiB
 } as const
 
 export type Limits = typeof limits

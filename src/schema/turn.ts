@@ -104,6 +104,8 @@ export const TurnCancelled = Schema.TaggedStruct("Cancelled", {
   acknowledged: Schema.Boolean,
   /** What that answer said, `end_turn` included: our own fact, cancelled, stands beside it. */
   providerStopReason: Schema.optionalKey(Schema.String),
+  /** When that answer was an error: some agents report an abort so. */
+  agentError: Schema.optionalKey(AgentErrorFact),
   /** Whether the prompt had been written. A turn that was cancelled before never reached the agent. */
   written: Schema.Boolean,
   exit: Schema.optionalKey(ExitFact),
