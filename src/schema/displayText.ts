@@ -16,7 +16,7 @@ export const displayLine = (text: string, charactersMax: number): string =>
 
 /** Several lines of at most `charactersMax` UTF-16 units; newlines and tabs stay. The caller says that it was cut. */
 export const displayText = (text: string, charactersMax: number): string =>
-  clip(text.replaceAll("\r\n", "\n"), charactersMax, "").replace(unsafeInText, replacement)
+  clip(text, charactersMax, "").replaceAll("\r\n", "\n").replace(unsafeInText, replacement)
 
 /** Whether a path, an id or a name holds a character that has no business there, joiners included. */
 export const hasUnsafeCharacter = (text: string): boolean => unsafeAnywhere.test(text)

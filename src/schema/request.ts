@@ -85,6 +85,13 @@ export const PermissionRequest = Schema.Struct({
 })
 export type PermissionRequest = typeof PermissionRequest.Type
 
+/**
+ * Who decides. `ask`: a person, about everything. `approve-reads`: reads and searches of one place in the workspace pass,
+ * the rest is asked. `approve-all` and `deny-all` ask nobody.
+ */
+export const PermissionPolicy = Schema.Literals(["ask", "approve-reads", "approve-all", "deny-all"])
+export type PermissionPolicy = typeof PermissionPolicy.Type
+
 /** What somebody answers: one of the offered options, or none. */
 export const RequestAnswer = Schema.Union([
   Schema.TaggedStruct("Selected", { optionId: Schema.String }),
@@ -123,6 +130,20 @@ export const SettledBy = Schema.Literals([
 ])
 export type SettledBy = typeof SettledBy.Type
 
+/** The half of the JSON-RPC response that carries the answer. */
+export const permissionReply = (
+  answer: NativeAnswer
+): { readonly result: object } | { readonly error: { readonly code: number; readonly message: string } } => {
+  switch (answer._tag) {
+    case "Selected":
+      return { result: { outcome: { outcome: "selected", optionId: answer.optionId } } }
+    case "Cancelled":
+      return { result: { outcome: { outcome: "cancelled" } } }
+    case "Error":
+      return { error: { code: answer.code, message: answer.message } }
+  }
+}
+
 /** How a request ended. Recorded as `resolved` only once the operating system took the answer. */
 export const RequestResolution = Schema.Struct({
   requestId: Schema.String,
@@ -136,5 +157,5 @@ export const RequestResolution = Schema.Struct({
 export type RequestResolution = typeof RequestResolution.Type
 
 /** Why no answer reached the agent. */
-export const UndeliveredReason = Schema.Literals(["write_failed", "connection_dead", "already_answered"])
+export const UndeliveredReason = Schema.Literals(["connection_dead", "already_answered"])
 export type UndeliveredReason = typeof UndeliveredReason.Type
