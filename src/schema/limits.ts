@@ -25,6 +25,10 @@ export const limits = {
   /** Lines that are not frames: how many are kept as samples, and how much of each. All are counted. */
   noiseSamplesMax: 8,
   noiseSampleBytesMax: 256,
+  /** How much of a chunk is decoded to text at once. Pipes give 64 KiB; beyond that there is no gain, only memory. */
+  decodePieceBytesMax: 256 * KiB,
+  /** The id or method noted of a line beyond `frameBytesMax`. A request with a longer id cannot be answered. */
+  notedValueBytesMax: 4 * KiB,
   /** A frame to the agent must be taken by the operating system within this time, else the connection is dead. */
   writeMs: 5_000,
   /** `initialize` must be answered within this time. */
@@ -58,6 +62,8 @@ export const limits = {
   promptFileBytesMax: 16 * MiB,
   /** Blocks of one prompt. */
   promptPartsMax: 64,
+  /** The path of a linked or embedded file: what Linux admits. */
+  promptPathCharactersMax: 4096,
   /** Options of one permission request, their ids and names. A request beyond the first two is not valid. */
   requestOptionsMax: 32,
   optionIdCharactersMax: 160,
@@ -74,7 +80,28 @@ export const limits = {
   /** MCP servers of one session, the entries of each (arguments, variables, headers), and one of their texts. */
   mcpServersMax: 64,
   mcpServerEntriesMax: 256,
-  mcpServerTextBytesMax: 64 * KiB
+  mcpServerTextBytesMax: 64 * KiB,
+  /** One piece of streamed text in an event; a longer chunk becomes several. Keeps an event within a PRP frame of 1 MiB. */
+  deltaCharactersMax: 64 * KiB,
+  /** The whole text of an item in the event that completes it. The deltas before it are complete whatever its length. */
+  itemTextCharactersMax: 1 * MiB,
+  /** What PRP v1 admits in its typed payloads: a short text, the steps of a plan, the output of a tool (its end is kept). */
+  shortTextCharactersMax: 4000,
+  planStepsMax: 256,
+  toolOutputCharactersMax: 64 * KiB,
+  /** Likewise: the target of a tool, and of a change its files, their paths and the diff of each. */
+  targetPathCharactersMax: 4096,
+  changedFilesMax: 2000,
+  changedPathCharactersMax: 1024,
+  fileDiffCharactersMax: 256 * KiB,
+  /** All diffs of one change; what comes after has none. A set of 2 000 full diffs would be half a GiB. */
+  changeSetDiffCharactersMax: 256 * KiB,
+  /** Old and new text of a file together, beyond which no diff is made and the counts stay unknown. */
+  comparedTextCharactersMax: 2 * MiB,
+  /** Tool calls of a turn that are open at once, and ended ones that are remembered to know a late update. */
+  toolCallsMax: 256,
+  /** Entries of a list (options, commands) in an event about the session. */
+  sessionListEntriesMax: 256
 } as const
 
 export type Limits = typeof limits
