@@ -252,6 +252,14 @@ export class McpServerRefused extends Schema.TaggedError<McpServerRefused>()("Mc
   reason: Schema.String
 }) {}
 
+// Events
+
+/** Not an event of PRP v1. `issue` says where and why, without the value. */
+export class EventInvalid extends Schema.TaggedError<EventInvalid>()("EventInvalid", {
+  code: Schema.tag("event_invalid"),
+  issue: Schema.String
+}) {}
+
 // Requests of the agent
 
 /** The request does not have the shape that the protocol demands. It is answered with -32602. */

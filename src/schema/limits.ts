@@ -90,7 +90,7 @@ export const limits = {
   planStepsMax: 256,
   toolOutputCharactersMax: 64 * KiB,
   /** Likewise: the target of a tool, and of a change its files, their paths and the diff of each. */
-  targetPathCharactersMax: 4096,
+  toolTargetCharactersMax: 4096,
   changedFilesMax: 2000,
   changedPathCharactersMax: 1024,
   fileDiffCharactersMax: 256 * KiB,

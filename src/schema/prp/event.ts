@@ -1,0 +1,110 @@
+/**
+ * Events of PRP v1: the draft that the projection and the actors make, and the envelope that the journal mints around it.
+ *
+ * `EventEnvelope` is the one schema of an envelope from outside: it refuses an unknown event type, a payload that is not of its type,
+ * and every unknown property of a closed payload; unknown properties of the envelope are kept (spec 1.4, 2).
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { textOf } from "../characters.ts"
+import { EventInvalid } from "../errors.ts"
+import { limits } from "../limits.ts"
+import { EventType, Priority, priorityOf } from "./eventType.ts"
+import { payloads, type EmittedEventType, type EventPayloads } from "./payload.ts"
+import { Timestamp } from "./timestamp.ts"
+
+/** One event without its place in a sequence. Values are shared, never copied: nobody may change them. */
+export interface Draft<Type extends EmittedEventType> {
+  readonly eventType: Type
+  readonly turnId?: string
+  readonly itemId?: string
+  readonly priority: Priority
+  readonly payload: EventPayloads[Type]
+  /** Open. `native` is what the agent sent, whole. In process only: a wire bounds or drops it. */
+  readonly debug?: Readonly<Record<string, unknown>>
+}
+
+/** Tells its payload by `eventType`. */
+export type EventDraft = { readonly [Type in EmittedEventType]: Draft<Type> }[EmittedEventType]
+
+/** Where the event stands in the sequence of its source. */
+export interface Stamp {
+  readonly sourceEventId: string
+  readonly sourceSeq: number
+  readonly sourceInstanceId: string
+  readonly runId: string
+  /** RFC 3339. */
+  readonly emittedAt: string
+  readonly normalizedSessionId?: string
+}
+
+/** What the journal adds to a draft. */
+export interface Sequenced extends Stamp {
+  readonly schema: "paperclip.prp.event.v1"
+  readonly schemaVersion: 1
+  readonly sourceKind: "runner"
+}
+
+/** A full envelope. Tells its payload by `eventType`. */
+export type Event = EventDraft & Sequenced
+
+/** The draft in its envelope. The draft is not looked at: whoever made it answers for its payload. */
+export const envelope = <Of extends EventDraft>(draft: Of, stamp: Stamp): Of & Sequenced => ({
+  schema: "paperclip.prp.event.v1",
+  schemaVersion: 1,
+  sourceKind: "runner",
+  ...stamp,
+  ...draft
+})
+
+/** A draft with the priority of its type. */
+export const draftOf = <Type extends EmittedEventType>(
+  eventType: Type,
+  payload: EventPayloads[Type],
+  about: { readonly turnId?: string; readonly itemId?: string; readonly debug?: Readonly<Record<string, unknown>> } = {}
+): Draft<Type> => ({ eventType, priority: priorityOf(eventType), payload, ...about })
+
+const Id = textOf(1, limits.idCharactersMax)
+const anyProperty = Schema.Record(Schema.String, Schema.Unknown)
+
+const Envelope = Schema.StructWithRest(
+  Schema.Struct({
+    schema: Schema.Literal("paperclip.prp.event.v1"),
+    schemaVersion: Schema.Literal(1),
+    sourceEventId: Id,
+    sourceSeq: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+    sourceInstanceId: Id,
+    sourceKind: Schema.Literals(["runner", "control_plane"]),
+    runId: Id,
+    eventType: EventType,
+    priority: Priority,
+    emittedAt: Timestamp,
+    payload: anyProperty,
+    normalizedSessionId: Schema.optionalKey(Id),
+    turnId: Schema.optionalKey(textOf(1, 240)),
+    itemId: Schema.optionalKey(textOf(1, 240)),
+    observedAt: Schema.optionalKey(Timestamp),
+    debug: Schema.optionalKey(anyProperty)
+  }),
+  [anyProperty]
+)
+
+const strict = { onExcessProperty: "error" } as const
+
+const isEmitted = (eventType: string): eventType is EmittedEventType => Object.hasOwn(payloads, eventType)
+
+const payloadIssue = (event: typeof Envelope.Type) => {
+  if (!isEmitted(event.eventType)) return undefined
+  const decoded = Schema.decodeUnknownResult(payloads[event.eventType], strict)(event.payload)
+  return Result.isSuccess(decoded) ? undefined : { path: ["payload"], issue: decoded.failure.issue }
+}
+
+/** An event of any type of v1, with the payload checked where its type is one of `payloads`. */
+export const EventEnvelope = Envelope.check(Schema.makeFilter(payloadIssue))
+export type EventEnvelope = typeof EventEnvelope.Type
+
+const decodeEvent = Schema.decodeUnknownResult(EventEnvelope)
+
+/** The event, with unknown optional properties kept, or why it is none. */
+export const validateEvent = (value: unknown): Result.Result<EventEnvelope, EventInvalid> =>
+  Result.mapError(decodeEvent(value), (error) => new EventInvalid({ issue: error.message }))
