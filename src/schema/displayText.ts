@@ -4,8 +4,8 @@
  */
 
 /** Controls, format characters (bidi, zero width, tags), line and paragraph separators, lone surrogates. Joiners are letters' business. */
-const unsafeInLine = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
-const unsafeInText = /(?![\u200c\u200d\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+const unsafeInLine = /(?!\u200c|\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+const unsafeInText = /(?!\u200c|\u200d|\n|\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 const unsafeAnywhere = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
 
 const replacement = "\ufffd"

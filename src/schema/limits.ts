@@ -45,6 +45,15 @@ export const limits = {
   killGraceMs: 2_000,
   /** How long output of a process that has exited is still read. A grandchild may hold the pipe open for ever. */
   drainAfterExitMs: 250,
+  /** Output of an ended agent that waits for a slow reader. More than the kernel can hold of what it wrote before its end. */
+  drainedBytesMax: 1 * MiB,
+  /** The anchor of a `namespace` launch must report within this time (it needs about 5 ms), else the backend has failed. */
+  anchorReadyMs: 5_000,
+  /** Pause between two looks for what is left of a launch: the first, doubled up to the last. */
+  sweepPauseMsMin: 2,
+  sweepPauseMsMax: 100,
+  /** Lines of ended launches in a host's ledger, beyond which it is written anew. */
+  ledgerDeadLinesMax: 512,
   /** A subscriber's queue of events. */
   subscriberEventsMax: 1024,
   subscriberBytesMax: 4 * MiB,
