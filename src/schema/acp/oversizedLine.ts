@@ -60,8 +60,9 @@ export const makeOversizedLine = (first: Uint8Array): OversizedLine => {
 
 /** What a shorter line would have been noise for is noise here, unless it looks like an answer that broke off. */
 const tell = (keys: TopLevelKeys, bytes: number): Oversized | undefined => {
-  const { complete, id, jsonrpc, resultOrError } = keys
-  if (!jsonrpc && (complete || !resultOrError)) return undefined
+  const { complete, id, resultOrError } = keys
+  const claims = keys.jsonrpc || (id !== undefined && keys.method !== undefined && !keys.foreign)
+  if (!claims && (complete || !resultOrError)) return undefined
   const method = typeof keys.method === "string" ? keys.method : undefined
   const known = complete && keys.method !== undefined && !resultOrError && id !== unreadable
   if (known && id === undefined) return { _tag: "Oversized", kind: "notification", id: undefined, method, bytes }

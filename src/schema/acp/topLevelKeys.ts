@@ -14,6 +14,8 @@ export interface TopLevelKeys {
   readonly complete: boolean
   readonly jsonrpc: boolean
   readonly resultOrError: boolean
+  /** A key that is none of the envelope's. */
+  readonly foreign: boolean
   /** The parsed value; `null` for an object or array; `unreadable` when cut off, no JSON or too long. */
   readonly id: unknown
   readonly method: unknown
@@ -57,6 +59,7 @@ export const makeTopLevelKeyScanner = (): TopLevelKeyScanner => {
     complete: false,
     jsonrpc: false,
     resultOrError: false,
+    foreign: false,
     id: undefined,
     method: undefined
   }
@@ -70,6 +73,7 @@ export const makeTopLevelKeyScanner = (): TopLevelKeyScanner => {
     else if (key === "result" || key === "error") keys.resultOrError = true
     else if (key === "id") keys.id = value
     else if (key === "method") keys.method = value
+    else if (key !== "params") keys.foreign = true
   }
 
   /** Notes a value at its start: if the line breaks off inside, the key still tells what the line was. */
