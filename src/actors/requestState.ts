@@ -19,6 +19,7 @@
  *
  * `-` changes nothing and says nothing. `stale`: the request was settled by something else than an answer.
  */
+import { rpcErrorCodes } from "../schema/acp/protocol.ts"
 import { type AnswerRefused, invariant } from "../schema/errors.ts"
 import type {
   NativeAnswer,
@@ -126,7 +127,11 @@ const decided = (state: RequestState, decision: Decision): RequestStep => {
         ? answering(state, { ...cancellation(state.request, decision.by), reason: decision.reason })
         : answering(state, selection(state.request, decision.optionId, decision.by, decision.reason))
     case "Refuse": {
-      const answer: NativeAnswer = { _tag: "Error", code: invalidParams, message: `Invalid params: ${decision.reason}` }
+      const answer: NativeAnswer = {
+        _tag: "Error",
+        code: rpcErrorCodes.invalidParams,
+        message: `Invalid params: ${decision.reason}`
+      }
       return answering(state, {
         requestId: state.request.requestId,
         by: "refused",
@@ -208,5 +213,3 @@ const cancellation = (request: Answerable, by: SettledBy): RequestResolution => 
   by,
   answer: { _tag: "Cancelled" }
 })
-
-const invalidParams = -32602

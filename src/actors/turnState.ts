@@ -12,7 +12,7 @@
  * | Dispatching | - | Prompting | cancelled, unwritten | by the response | connection_closed | turn_timeout | - |
  * | Prompting | - | - | Draining | by the response | connection_closed | Draining | - |
  * | Draining | - | - | - | cancelled (or turn_timeout) | cancelled (or turn_timeout) | - | the same, and retire |
- * | Settled (end) | - | retire, once | - | - | - | - | - |
+ * | Settled (end) | - | retire if settled unwritten, once | - | - | - | - | - |
  *
  * `Dispatching`: a prompt is on its way to the writer. The actor hands a frame over only while the state is `Dispatching` and
  * feeds `PromptWritten` in that same step; should a frame slip out after the turn settled unwritten, its connection is retired,

@@ -6,6 +6,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { fitsCharacters } from "../schema/characters.ts"
 import { displayLine, displayText } from "../schema/displayText.ts"
 import { RequestMalformed } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
@@ -126,12 +127,12 @@ const contentView = (block: unknown): RequestContent => {
       path: displayLine(block.path, limits.targetPathCharactersMax),
       oldText: oldText === null ? null : displayText(oldText, max),
       newText: displayText(block.newText, max),
-      truncated: block.newText.length > max || (oldText !== null && oldText.length > max)
+      truncated: !fitsCharacters(block.newText, max) || !fitsCharacters(oldText ?? "", max)
     }
   }
   if (isTextBlock(block)) {
     const text = block.content.text
-    return { _tag: "Text", text: displayText(text, max), truncated: text.length > max }
+    return { _tag: "Text", text: displayText(text, max), truncated: !fitsCharacters(text, max) }
   }
   return { _tag: "Other", type: isTyped(block) ? displayLine(block.type, limits.optionIdCharactersMax) : "unknown" }
 }

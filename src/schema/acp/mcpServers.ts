@@ -8,6 +8,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { utf8Bytes } from "../characters.ts"
 import { displayLine, hasUnsafeCharacter } from "../displayText.ts"
 import { McpServerRefused } from "../errors.ts"
 import { limits } from "../limits.ts"
@@ -42,7 +43,7 @@ export const mcpServers = (
 const filter = (holds: (text: string) => boolean, expected: string) => Schema.makeFilter(holds, { expected })
 
 const isShort = filter(
-  (text) => new TextEncoder().encode(text).length <= limits.mcpServerTextBytesMax,
+  (text) => utf8Bytes(text) <= limits.mcpServerTextBytesMax,
   `at most ${limits.mcpServerTextBytesMax} bytes`
 )
 const Text = Schema.String.check(

@@ -7,6 +7,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { utf8Bytes } from "../characters.ts"
 import { PromptRefused } from "../errors.ts"
 import { limits } from "../limits.ts"
 
@@ -157,7 +158,7 @@ const fileTooLarge = (place: string): PromptRefused =>
 
 /** Counts UTF-8 bytes only where the number of characters leaves a doubt. */
 const isLongerThan = (text: string, bytesMax: number): boolean =>
-  text.length > bytesMax || (text.length * 3 > bytesMax && new TextEncoder().encode(text).length > bytesMax)
+  text.length > bytesMax || (text.length * 3 > bytesMax && utf8Bytes(text) > bytesMax)
 
 const refused = (reason: PromptRefused["reason"], detail: string): PromptRefused =>
   new PromptRefused({ reason, detail })
