@@ -61,9 +61,13 @@ export const limits = {
   stalledMs: 60_000,
   /** Prompts waiting for their turn in one session. */
   queuedPromptsMax: 64,
+  /** Turns whose outcome a session still tells, queued and running ones included. */
+  rememberedTurnsMax: 1024,
   /** One environment entry, and all of them: beyond it the kernel refuses the launch with no useful error. */
   environmentEntryBytesMax: 64 * KiB,
   environmentBytesMax: 256 * KiB,
+  /** What an answer to an ask repeats of the defect that crashed the actor. */
+  defectCharactersMax: 512,
   /** Ids minted here. PRP v2 admits 160 characters. */
   idCharactersMax: 160,
   /** One text block of a prompt, and one image or embedded file before base64. */
@@ -110,7 +114,16 @@ export const limits = {
   /** Tool calls of a turn that are open at once, and ended ones that are remembered to know a late update. */
   toolCallsMax: 256,
   /** Entries of a list (options, commands) in an event about the session. */
-  sessionListEntriesMax: 256
+  sessionListEntriesMax: 256,
+  /** The bundled agent: a file that it reads or edits, files that it lists, output of a command that it keeps (the end),
+   * and updates of a session that it remembers. */
+  bundledAgentFileBytesMax: 256 * KiB,
+  bundledAgentFilesListedMax: 50,
+  bundledAgentOutputCharactersMax: 32 * KiB,
+  bundledAgentHistoryUpdatesMax: 1000,
+  /** The demo model: one request (agents send their whole history), and entries of its log (the last ones). */
+  demoModelRequestBytesMax: 64 * MiB,
+  demoModelLogEntriesMax: 1000
 } as const
 
 export type Limits = typeof limits

@@ -1,0 +1,221 @@
+/**
+ * A connection: one agent behind one link, the codec, and everything pending on it in both directions.
+ *
+ * Guarantees: entries reach the holder of the claim in the order of the wire, and the last one is `Closed` with the one cause
+ * that everything pending got; every inbound request is answered exactly once, by its slot or here, or the connection is dead;
+ * frames to the agent are written whole, one after another. The reader waits for room in the queue and for nothing else.
+ * Bounds: the ordered queue, the open inbound requests, the write deadline. Source: DESIGN 3 and 5, rules 1, 4 and 7.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
+import { encodeFrame, type Frame, makeFrameDecoder, type Noise } from "../schema/acp/frame.ts"
+import {
+  type CloseReason,
+  ConnectionClosed,
+  FrameTooLarge,
+  type LaunchError,
+  type ResourceUnreleased
+} from "../schema/errors.ts"
+import { limits } from "../schema/limits.ts"
+import { type AgentLink, AgentLinks, type CleanupReport, type Launch } from "../services/AgentLink.ts"
+import { makeAnswerSlots } from "./answerSlot.ts"
+import { type Duty, type Entry, makeFrameRouter, type Ticket } from "./frameRouter.ts"
+import { makeFrameWriter, type WriteMessage, type Written } from "./frameWriter.ts"
+import * as Actor from "./kernel/Actor.ts"
+import type { Registry } from "./kernel/Registry.ts"
+import { type Batch, makeOrderedQueue } from "./orderedQueue.ts"
+
+export type { Entry, Ticket } from "./frameRouter.ts"
+export type { Written } from "./frameWriter.ts"
+
+export interface Connection {
+  readonly path: string
+  readonly link: AgentLink
+  /** The next entries; `undefined` after the last. One consumer: the holder of the claim. */
+  readonly take: Effect.Effect<Batch<Entry> | undefined>
+  /** Names a request before it is written, so that its response is known whenever it comes. */
+  readonly ticket: (method: string) => Ticket
+  /** Hands the frame to the writer; its response comes as an entry. If interrupted before, nothing will be written. */
+  readonly request: (ticket: Ticket, params: object) => Effect.Effect<Written, ConnectionClosed | FrameTooLarge>
+  /** As `request`, for a frame that has no answer. */
+  readonly notify: (method: string, params: object) => Effect.Effect<Written, ConnectionClosed | FrameTooLarge>
+  /** Ends the connection for a reason: `Closed` follows what is queued already. Idempotent, returns at once. */
+  readonly retire: (reason: CloseReason) => Effect.Effect<void>
+  /** The cause, once there is one. */
+  readonly closed: Effect.Effect<ConnectionClosed>
+  /** Ends the agent and proves it. Idempotent; if interrupted the ladder goes on. */
+  readonly close: Effect.Effect<CleanupReport>
+  readonly kill: Effect.Effect<CleanupReport>
+  readonly noise: Noise
+  readonly framesSeen: () => number
+  readonly openRequests: () => number
+  readonly depth: () => { readonly entries: number; readonly bytes: number }
+}
+
+/** Frames that may wait for the writer: every answer that is owed, those owed in nobody's name, and a few of our own. */
+const writeQueueMax = limits.pendingInboundRequestsMax * 2 + 64
+
+const stopWithin = limits.eofGraceMs + limits.termGraceMs + limits.killGraceMs + limits.writeMs
+
+/** Starts the agent and reads it. The connection is owned by the scope. A failed or interrupted open leaves nothing. */
+export const openConnection = Effect.fnUntraced(function* (
+  name: string,
+  launch: Launch
+): Effect.fn.Return<Connection, LaunchError | ResourceUnreleased, AgentLinks | Registry | Scope.Scope> {
+  const links = yield* AgentLinks
+  const opened = Deferred.makeUnsafe<AgentLink>()
+  const ref: Actor.ActorRef<WriteMessage> = yield* Actor.spawn<WriteMessage, LaunchError, Scope.Scope>({
+    name,
+    mailbox: { capacity: writeQueueMax, policy: "suspend" },
+    stopWithin,
+    behaviour: Effect.gen(function* () {
+      Deferred.doneUnsafe(opened, Exit.succeed(yield* links.open(launch)))
+      return { Write: (message) => writer.write(message) }
+    })
+  })
+  const link = yield* Deferred.await(opened)
+  const life = makeLife(link)
+  const writer = makeFrameWriter({ toLink: link.write, toMailbox: ref.tell, giveUp: life.giveUp })
+  const slots = makeAnswerSlots({
+    connection: ref.path,
+    max: limits.pendingInboundRequestsMax,
+    write: (bytes) => Effect.flatten(writer.hand(bytes))
+  })
+  const router = makeFrameRouter(slots)
+  const queue = makeOrderedQueue<Entry>({ entriesMax: limits.queueFramesMax, bytesMax: limits.queueBytesMax })
+  const decoder = makeFrameDecoder()
+  const duty = yield* makeDuties(writer.hand, life.retire)
+  let framesSeen = 0
+  let nextId = 0
+
+  const admit = (frames: ReadonlyArray<Frame>): Effect.Effect<void> => {
+    framesSeen += frames.length
+    const entries: Array<Entry> = []
+    const duties: Array<Duty> = []
+    for (const frame of frames) router.route(frame, entries, duties)
+    const offered = queue.offerAll(entries, bytesOf)
+    return duties.length === 0 ? offered : Effect.andThen(Effect.forEach(duties, duty, { discard: true }), offered)
+  }
+
+  const read = Effect.gen(function* () {
+    for (;;) {
+      const chunk = yield* link.pull
+      if (chunk === undefined) return yield* admit(decoder.end())
+      yield* admit(decoder.push(chunk))
+    }
+  })
+
+  /** One synchronous step: nothing pending survives it, and the last entry is in the queue. */
+  const finish = (cause: ConnectionClosed) => {
+    slots.connectionDied()
+    writer.fail(cause)
+    queue.force({ _tag: "Closed", cause, bytes: 0 }, 0)
+    queue.end()
+  }
+
+  yield* Effect.forkScoped(life.run(read, finish))
+
+  const hand = (frame: object): Effect.Effect<Written, ConnectionClosed | FrameTooLarge> => {
+    const encoded = encodeFrame(frame)
+    return encoded instanceof FrameTooLarge ? Effect.fail(encoded) : writer.hand(encoded)
+  }
+
+  const end = (how: Effect.Effect<CleanupReport>) =>
+    Effect.uninterruptible(Effect.andThen(life.retire("released"), Effect.tap(how, ref.stop)))
+
+  return {
+    path: ref.path,
+    link,
+    take: queue.take,
+    ticket: (method) => ({ id: nextId++, method }),
+    request: (ticket, params) =>
+      Effect.suspend(() => {
+        router.expect(ticket)
+        return hand({ jsonrpc: "2.0", id: ticket.id, method: ticket.method, params })
+      }),
+    notify: (method, params) => Effect.suspend(() => hand({ jsonrpc: "2.0", method, params })),
+    retire: life.retire,
+    closed: life.closed,
+    close: end(link.close),
+    kill: end(link.kill),
+    noise: decoder.noise,
+    framesSeen: () => framesSeen,
+    openRequests: slots.open,
+    depth: queue.depth
+  }
+})
+
+const bytesOf = (entry: Entry): number => entry.bytes
+
+/** When a connection ends and why: the first reason counts. */
+const makeLife = (link: AgentLink) => {
+  const retired = Latch.makeUnsafe(false)
+  const closed = Deferred.makeUnsafe<ConnectionClosed>()
+  let cause: ConnectionClosed | undefined
+
+  const because = (reason: CloseReason): ConnectionClosed =>
+    (cause ??= new ConnectionClosed({ reason, stderrTail: link.stderrTail() }))
+
+  const giveUp = (reason: CloseReason): ConnectionClosed => {
+    const given = because(reason)
+    retired.openUnsafe()
+    return given
+  }
+
+  /** The output has ended by itself. An agent that closed its output and lives on is of no use either. */
+  const outputEnded = Effect.map(Effect.timeoutOption(link.exit, limits.drainAfterExitMs), (exit) => {
+    if (exit._tag === "None") return because("output_ended")
+    cause ??= new ConnectionClosed({ reason: "exited", exit: exit.value, stderrTail: link.stderrTail() })
+    return cause
+  })
+
+  return {
+    giveUp,
+    retire: (reason: CloseReason) => Effect.sync(() => void giveUp(reason)),
+    closed: Deferred.await(closed),
+    run: (read: Effect.Effect<void>, finish: (cause: ConnectionClosed) => void) =>
+      Effect.raceFirst(Effect.andThen(read, outputEnded), retired.await).pipe(
+        Effect.onExit(() =>
+          Effect.sync(() => {
+            const why = because("released")
+            finish(why)
+            Deferred.doneUnsafe(closed, Exit.succeed(why))
+          })
+        )
+      )
+  }
+}
+
+/** Answers in nobody's name. Never waits for the agent: one that keeps asking and does not read is retired. */
+const makeDuties = Effect.fnUntraced(function* (
+  hand: (bytes: Uint8Array) => Effect.Effect<Written, ConnectionClosed>,
+  retire: (reason: CloseReason) => Effect.Effect<void>
+) {
+  const scope = yield* Effect.scope
+  let unread = 0
+
+  const answer = (frame: object): Effect.Effect<void> => {
+    const encoded = encodeFrame(frame)
+    if (encoded instanceof FrameTooLarge || unread >= limits.pendingInboundRequestsMax) return retire("write_timed_out")
+    unread++
+    const written = Effect.ensuring(
+      Effect.ignore(Effect.flatten(hand(encoded))),
+      Effect.sync(() => void unread--)
+    )
+    return Effect.asVoid(Effect.forkIn(written, scope, { startImmediately: true }))
+  }
+
+  return (duty: Duty): Effect.Effect<void> => {
+    switch (duty._tag) {
+      case "Refuse":
+        return answer({ jsonrpc: "2.0", id: duty.id, error: { code: duty.code, message: duty.message } })
+      case "AnswerSafely":
+        return answer({ jsonrpc: "2.0", id: duty.id, result: duty.result })
+      case "Retire":
+        return retire(duty.reason)
+    }
+  }
+})

@@ -1,0 +1,178 @@
+/**
+ * The connections of a host: each is started for one claim and ended with it.
+ *
+ * Guarantees: a claim is handed out only after `initialize` was answered; a start that fails, times out or is interrupted has
+ * ended its agent before the failure is told; a dead connection leaves the live set in the step that fails its session.
+ * Bounds: the deadline of `initialize`. Source: DESIGN 3.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { InitializeResult, protocolVersion } from "../schema/acp/protocol.ts"
+import {
+  type AgentError,
+  AnswerMalformed,
+  type ConnectionClosed,
+  type FrameTooLarge,
+  HandshakeTimeout,
+  type LaunchError,
+  LaunchFailed,
+  ProtocolVersionUnsupported,
+  type ResourceUnreleased
+} from "../schema/errors.ts"
+import { limits } from "../schema/limits.ts"
+import { version } from "../schema/version.ts"
+import { AgentLinks, type Launch } from "../services/AgentLink.ts"
+import { resultOf } from "./agentCalls.ts"
+import { type Connection, type Entry, openConnection } from "./Connection.ts"
+import { Registry } from "./kernel/Registry.ts"
+import type { Batch } from "./orderedQueue.ts"
+
+/** A connection that is ours until the scope of the claim closes; closing it ends the agent. */
+export interface Claim {
+  readonly connection: Connection
+  readonly initialized: InitializeResult
+  /** As `connection.take`, beginning with what came before the claim was handed out. */
+  readonly take: Effect.Effect<Batch<Entry> | undefined>
+}
+
+export type ClaimError =
+  | LaunchError
+  | ResourceUnreleased
+  | HandshakeTimeout
+  | ProtocolVersionUnsupported
+  | ConnectionClosed
+  | AgentError
+  | AnswerMalformed
+  | FrameTooLarge
+
+export class Connections extends Context.Service<
+  Connections,
+  {
+    /** Starts an agent and shakes hands. If interrupted, what was started is ended first. */
+    readonly claim: (name: string, launch: Launch) => Effect.Effect<Claim, ClaimError, Scope.Scope>
+    readonly live: () => number
+  }
+>()("greenroom/actors/Connections") {}
+
+export const layer: Layer.Layer<Connections, never, AgentLinks | Registry> = Layer.effect(
+  Connections,
+  Effect.gen(function* () {
+    const context = yield* Effect.context<AgentLinks | Registry>()
+    const live = new Set<Connection>()
+
+    const start = Effect.fnUntraced(function* (name: string, launch: Launch) {
+      const connection = yield* openConnection(name, launch)
+      live.add(connection)
+      yield* Effect.addFinalizer(() => Effect.sync(() => live.delete(connection)))
+      yield* Effect.forkScoped(
+        Effect.andThen(
+          connection.closed,
+          Effect.sync(() => live.delete(connection))
+        )
+      )
+      return yield* shakeHands(connection, launch)
+    })
+
+    /** A scope of its own, so that a failed start is closed before it is told. */
+    const claim = (name: string, launch: Launch): Effect.Effect<Claim, ClaimError, Scope.Scope> =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.fork(yield* Effect.scope)
+        return yield* start(name, launch).pipe(
+          Scope.provide(scope),
+          Effect.provideContext(context),
+          Effect.onExit((exit) => (Exit.isFailure(exit) ? Scope.close(scope, exit) : Effect.void))
+        )
+      })
+
+    return Connections.of({ claim, live: () => live.size })
+  })
+)
+
+const decodeInitialized = Schema.decodeUnknownEffect(InitializeResult)
+
+const shakeHands = Effect.fnUntraced(function* (connection: Connection, launch: Launch) {
+  const early: Array<Entry> = []
+  const ticket = connection.ticket("initialize")
+
+  const answered = Effect.gen(function* () {
+    yield* connection.request(ticket, initializeParams)
+    for (;;) {
+      const batch = yield* connection.take
+      if (batch === undefined) return yield* Effect.flatMap(connection.closed, Effect.fail)
+      const at = batch.entries.findIndex((entry) => entry._tag === "Response" && entry.ticket === ticket)
+      if (at < 0) {
+        early.push(...batch.entries)
+        const last = batch.entries.at(-1)
+        if (last?._tag === "Closed") return yield* last.cause
+        continue
+      }
+      early.push(...batch.entries.slice(0, at), ...batch.entries.slice(at + 1))
+      return batch.entries[at]
+    }
+  })
+
+  const response = yield* answered.pipe(
+    Effect.timeoutOrElse({
+      duration: limits.initializeMs,
+      orElse: () =>
+        Effect.suspend(() =>
+          Effect.fail(
+            new HandshakeTimeout({
+              method: "initialize",
+              deadlineMs: limits.initializeMs,
+              framesSeen: connection.framesSeen(),
+              stderrTail: connection.link.stderrTail()
+            })
+          )
+        )
+    }),
+    Effect.mapError((error) => notStarted(error, connection, launch))
+  )
+  if (response?._tag !== "Response") return yield* Effect.flatMap(connection.closed, Effect.fail)
+  const result = yield* resultOf(response)
+  const initialized = yield* Effect.mapError(
+    decodeInitialized(result),
+    (issue) => new AnswerMalformed({ method: "initialize", issue: issue.message })
+  )
+  if (initialized.protocolVersion !== protocolVersion) {
+    return yield* new ProtocolVersionUnsupported({
+      requested: protocolVersion,
+      offered: String(initialized.protocolVersion)
+    })
+  }
+  let first: Batch<Entry> | undefined = { entries: early, bytes: 0 }
+  const take = Effect.suspend(() => {
+    if (first === undefined || first.entries.length === 0) return connection.take
+    const batch = first
+    first = undefined
+    return Effect.succeed(batch)
+  })
+  return { connection, initialized, take } satisfies Claim
+})
+
+const initializeParams = {
+  protocolVersion,
+  clientInfo: { name: "greenroom", title: "Greenroom", version },
+  clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
+}
+
+/** A command that is gone before its first frame, with the shell's word for "not found" or "not executable". */
+const notStarted = <E extends { readonly _tag: string }>(
+  error: E | ConnectionClosed,
+  connection: Connection,
+  launch: Launch
+): E | ConnectionClosed | LaunchFailed => {
+  if (!isConnectionClosed(error)) return error
+  const exit = error.exit
+  const unstartable = exit?._tag === "Code" && (exit.code === 127 || exit.code === 126)
+  if (!unstartable || connection.framesSeen() > 0) return error
+  const reason = exit.code === 127 ? "command not found" : "command not executable"
+  return new LaunchFailed({ command: launch.command, reason, exit, stderrTail: error.stderrTail })
+}
+
+const isConnectionClosed = (error: { readonly _tag: string }): error is ConnectionClosed =>
+  error._tag === "ConnectionClosed"

@@ -1,0 +1,213 @@
+/**
+ * The runner: what a host holds. It opens sessions under their policy, and hands out prompts with their events.
+ *
+ * Guarantees: a policy that an agent cannot keep is refused before any process exists; what the host opened in a scope is gone,
+ * and proven gone, when the scope has closed. Source: DESIGN 3, rules 9 and 12.
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { PromptInput, PromptPart } from "../schema/acp/prompt.ts"
+import type { InitializeResult, NewSessionResult } from "../schema/acp/protocol.ts"
+import {
+  type ActorCrashed,
+  type AgentError,
+  type AgentMissing,
+  type AnswerRefused,
+  type AskTimedOut,
+  type ConnectionClosed,
+  type MailboxFull,
+  PolicyNotEnforceable,
+  type PromptRefused,
+  type ProviderSetupFailed,
+  SessionClosed,
+  type SettingRefused
+} from "../schema/errors.ts"
+import type { Event } from "../schema/prp/event.ts"
+import { isTurnTerminal } from "../schema/prp/terminals.ts"
+import type { PermissionPolicy, RequestAnswer } from "../schema/request.ts"
+import type { CancelReceipt } from "../schema/session.ts"
+import type { TurnOutcome } from "../schema/turn.ts"
+import type { Backend } from "../services/Os.ts"
+import type { AgentLink, CleanupReport } from "../services/AgentLink.ts"
+import { Files } from "../services/Files.ts"
+import { gateVerdict } from "../services/gate.ts"
+import { Ids } from "../services/Ids.ts"
+import type { LaunchOptions, Provider } from "../services/Provider.ts"
+import { Connections } from "./Connections.ts"
+import { Journal, type Subscription } from "./Journal.ts"
+import { Registry, type Row } from "./kernel/Registry.ts"
+import { openSession, type OpenError as SessionOpenError, type Session } from "./Session.ts"
+
+export interface OpenOptions extends Omit<LaunchOptions, "hostEnv"> {
+  readonly provider: Provider
+  /** From which the allow-list picks; nothing else of it reaches the agent. */
+  readonly hostEnv: LaunchOptions["hostEnv"]
+  readonly policy: PermissionPolicy
+  /** There is somebody who answers requests with `answer`. Default: false, and what would be asked is rejected once. */
+  readonly canAsk?: boolean
+  readonly mode?: string
+  /** In the shape of ACP. Default: none. */
+  readonly mcpServers?: ReadonlyArray<unknown>
+  readonly backend?: Backend
+  /** Names the run in all events. Default: minted. */
+  readonly runId?: string
+}
+
+export interface PromptOptions {
+  /** Minted by the caller, so that a cancel may come before the prompt. Default: minted here. */
+  readonly turnId?: string
+  /** From the hand-over to the agent on. Default: none. */
+  readonly deadline?: Duration.Input
+  /** `discard`: nobody reads the events of the turn, and it does not wait for them. Default: `read`. */
+  readonly events?: "read" | "discard"
+}
+
+/** One prompt on its way. Its events must be read: a turn whose events nobody takes waits, and so does its agent. */
+export interface PromptHandle {
+  readonly turnId: string
+  /** From `turn.submitted` to the terminal. Read once. */
+  readonly events: Stream.Stream<Event>
+  readonly outcome: Effect.Effect<TurnOutcome, SessionClosed | ActorCrashed>
+  /** Cancels the turn and waits for its outcome. */
+  readonly cancel: Effect.Effect<TurnOutcome, SessionClosed | ActorCrashed>
+}
+
+export interface OpenedSession {
+  readonly sessionId: string
+  readonly runId: string
+  readonly agent: InitializeResult
+  readonly settings: NewSessionResult
+  readonly link: AgentLink
+  /** Queued behind the prompts before it. If the scope closes before the turn has ended, the turn is cancelled. */
+  readonly prompt: (
+    input: PromptInput,
+    options?: PromptOptions
+  ) => Effect.Effect<PromptHandle, PromptRefused | SessionClosed | ActorCrashed, Scope.Scope>
+  /** Cancels one turn, running, queued or yet to come; without an id the running one. Does not wait for its outcome. */
+  readonly cancel: (turnId?: string) => Effect.Effect<CancelReceipt, SessionClosed | ActorCrashed>
+  /** Succeeds once the operating system took the answer. */
+  readonly answer: (
+    requestId: string,
+    answer: RequestAnswer
+  ) => Effect.Effect<void, AnswerRefused | SessionClosed | ActorCrashed>
+  readonly setMode: (
+    modeId: string
+  ) => Effect.Effect<void, SettingRefused | AgentError | ConnectionClosed | SessionClosed | ActorCrashed>
+  /** Ends the agent and says what that proved. The scope does the same. Idempotent; if interrupted it goes on. */
+  readonly close: Effect.Effect<CleanupReport>
+}
+
+export type OpenError = SessionOpenError | PolicyNotEnforceable | AgentMissing | ProviderSetupFailed
+
+export class Runner extends Context.Service<
+  Runner,
+  {
+    /** Starts an agent and opens a session; both end with the scope. A failed or interrupted open leaves nothing. */
+    readonly open: (options: OpenOptions) => Effect.Effect<OpenedSession, OpenError, Scope.Scope>
+    /** Every event of a session, or of all, from now on. Its reader is waited for. Ends with the scope. */
+    readonly events: (filter?: { readonly sessionId?: string }) => Effect.Effect<Subscription, never, Scope.Scope>
+    /** The live tree of actors. */
+    readonly tree: Effect.Effect<ReadonlyArray<Row>>
+  }
+>()("greenroom/actors/Runner") {}
+
+type Services = Connections | Files | Ids | Journal | Registry
+
+export const layer: Layer.Layer<Runner, never, Services> = Layer.effect(
+  Runner,
+  Effect.gen(function* () {
+    const services = yield* Effect.context<Services>()
+    const journal = yield* Journal
+    const registry = yield* Registry
+    const ids = yield* Ids
+
+    const open = Effect.fn("Runner.open")(function* (options: OpenOptions) {
+      const { provider, policy } = options
+      const verdict = gateVerdict(policy, provider.traits)
+      if (verdict._tag === "NotEnforceable") {
+        return yield* new PolicyNotEnforceable({ agent: provider.id, policy, effects: verdict.effects })
+      }
+      const launch = yield* provider.launch(options)
+      const session = yield* openSession({
+        sessionId: yield* ids.next("session"),
+        runId: options.runId ?? (yield* ids.next("run")),
+        agent: provider.id,
+        traits: provider.traits,
+        launch: { ...launch, ...(options.backend === undefined ? {} : { backend: options.backend }) },
+        policy,
+        unverified: verdict._tag === "OpenUnverified" ? verdict.effects : [],
+        canAsk: options.canAsk ?? false,
+        mcpServers: options.mcpServers ?? [],
+        mode: options.mode,
+        model: options.model
+      }).pipe(Effect.provideContext(services))
+      return opened(session, journal, ids)
+    })
+
+    return Runner.of({
+      open,
+      events: (filter) => journal.subscribe(filter ?? {}),
+      tree: Effect.sync(registry.snapshot)
+    })
+  })
+)
+
+const opened = (session: Session, journal: Journal["Service"], ids: Ids["Service"]): OpenedSession => {
+  const { sessionId, ref } = session
+
+  const closed = closedErrors(sessionId)
+
+  const cancelTurn = (turnId?: string) =>
+    ref
+      .ask({ _tag: "Cancel", payload: { by: "interrupt", ...(turnId === undefined ? {} : { turnId }) } })
+      .pipe(Effect.catchTags(closed))
+
+  const prompt = Effect.fn("Session.prompt")(function* (input: PromptInput, options: PromptOptions = {}) {
+    const turnId = options.turnId ?? (yield* ids.next("turn"))
+    const subscription = options.events === "discard" ? undefined : yield* journal.subscribe({ sessionId, turnId })
+    const deadline = options.deadline === undefined ? {} : { deadlineMs: Duration.toMillis(options.deadline) }
+    yield* ref
+      .ask({ _tag: "Prompt", payload: { turnId, parts: partsOf(input), ...deadline } })
+      .pipe(Effect.catchTags(closed))
+    const outcome = ref.ask({ _tag: "Outcome", payload: { turnId } }).pipe(Effect.catchTags(closed))
+    const cancel = Effect.andThen(cancelTurn(turnId), outcome)
+    yield* Effect.addFinalizer(() => Effect.ignore(cancel))
+    return {
+      turnId,
+      events:
+        subscription === undefined
+          ? Stream.empty
+          : Stream.takeUntil(subscription.events, (event) => isTurnTerminal(event)),
+      outcome,
+      cancel
+    } satisfies PromptHandle
+  })
+
+  return {
+    sessionId,
+    runId: session.runId,
+    agent: session.initialized,
+    settings: session.created,
+    link: session.claim.connection.link,
+    prompt,
+    cancel: cancelTurn,
+    answer: (requestId, answer) =>
+      ref.ask({ _tag: "Answer", payload: { requestId, answer } }).pipe(Effect.catchTags(closed)),
+    setMode: (modeId) => ref.ask({ _tag: "SetMode", payload: { modeId } }).pipe(Effect.catchTags(closed)),
+    close: session.close
+  }
+}
+
+/** A mailbox that suspends is never full, and these asks have no deadline. */
+const closedErrors = (sessionId: string) => ({
+  ActorStopped: () => Effect.fail(new SessionClosed({ sessionId })),
+  MailboxFull: (error: MailboxFull) => Effect.die(error),
+  AskTimedOut: (error: AskTimedOut) => Effect.die(error)
+})
+
+const partsOf = (input: PromptInput): ReadonlyArray<PromptPart> =>
+  typeof input === "string" ? [{ _tag: "Text", text: input }] : input

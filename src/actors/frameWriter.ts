@@ -1,0 +1,80 @@
+/**
+ * The writing half of a connection: frames wait in the actor's mailbox, one is written at a time, and whoever handed one in
+ * learns what became of it.
+ *
+ * Guarantees: a frame counts as written only in the callback of the operating system; at the end of the connection everything
+ * that was handed in and not written fails with its one cause.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { ConnectionClosed, StdinClosed } from "../schema/errors.ts"
+import { limits } from "../schema/limits.ts"
+import type { Tell } from "./kernel/Message.ts"
+
+/** Completes once the operating system took the frame. If interrupted the frame is still written. */
+export type Written = Effect.Effect<void, ConnectionClosed>
+
+export type WriteMessage = Tell<
+  "Write",
+  { readonly bytes: Uint8Array; readonly done: Deferred.Deferred<void, ConnectionClosed> }
+>
+
+export interface FrameWriter {
+  /** The handler of the mailbox. Never fails: the outcome goes to whoever handed the frame in. */
+  readonly write: (message: WriteMessage) => Effect.Effect<void>
+  /** Completes once the frame has its place behind those handed in before. If interrupted before: it is not written. */
+  readonly hand: (bytes: Uint8Array) => Effect.Effect<Written, ConnectionClosed>
+  readonly fail: (cause: ConnectionClosed) => void
+}
+
+export const makeFrameWriter = (options: {
+  /** To the agent's stdin; known once the link is open. */
+  readonly toLink: (bytes: Uint8Array) => Effect.Effect<void, StdinClosed>
+  readonly toMailbox: (message: WriteMessage) => Effect.Effect<void, unknown>
+  /** Ends the connection; answers the cause that everybody gets. */
+  readonly giveUp: (why: "write_timed_out" | "stdin_closed" | "released") => ConnectionClosed
+}): FrameWriter => {
+  const unwritten = new Set<Deferred.Deferred<void, ConnectionClosed>>()
+  let dead: ConnectionClosed | undefined
+
+  const toLink = (bytes: Uint8Array): Effect.Effect<void, ConnectionClosed> =>
+    options.toLink(bytes).pipe(
+      Effect.mapError(() => options.giveUp("stdin_closed")),
+      Effect.timeoutOrElse({
+        duration: limits.writeMs,
+        orElse: () => Effect.suspend(() => Effect.fail(options.giveUp("write_timed_out")))
+      })
+    )
+
+  const settle = (done: Deferred.Deferred<void, ConnectionClosed>, exit: Exit.Exit<void, ConnectionClosed>) => {
+    unwritten.delete(done)
+    // An interruption is the end of this actor, never of whoever waits for the frame.
+    Deferred.doneUnsafe(done, Exit.hasInterrupts(exit) ? Exit.fail(dead ?? options.giveUp("released")) : exit)
+  }
+
+  const handed = (done: Deferred.Deferred<void, ConnectionClosed>): Written => {
+    if (dead !== undefined) Deferred.doneUnsafe(done, Exit.fail(dead))
+    else if (!Deferred.isDoneUnsafe(done)) unwritten.add(done)
+    return Deferred.await(done)
+  }
+
+  return {
+    write: ({ bytes, done }) =>
+      Effect.onExit(toLink(bytes), (exit) => Effect.sync(() => settle(done, exit))).pipe(Effect.ignore),
+    hand: (bytes) =>
+      Effect.suspend((): Effect.Effect<Written, ConnectionClosed> => {
+        if (dead !== undefined) return Effect.fail(dead)
+        const done = Deferred.makeUnsafe<void, ConnectionClosed>()
+        return options.toMailbox({ _tag: "Write", bytes, done }).pipe(
+          Effect.mapError(() => dead ?? options.giveUp("released")),
+          Effect.map(() => handed(done))
+        )
+      }),
+    fail: (cause) => {
+      dead ??= cause
+      for (const done of unwritten) Deferred.doneUnsafe(done, Exit.fail(dead))
+      unwritten.clear()
+    }
+  }
+}
