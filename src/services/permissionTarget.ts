@@ -107,7 +107,7 @@ const scanRawInput = (rawInput: unknown, isLooking: boolean, places: Array<strin
 /** `file_path`, `filePath` and `file-path` are one name. */
 const plainKey = (name: string): string => name.replace(/[_-]/g, "").toLowerCase()
 
-const pathKey = /(?:path|file|filename|dir|directory|folder|cwd|root|uri|url)s?$|^directories$/
+const pathKey = /(?:path|file|filename|dir|directory|folder|cwd|root|uri|url)s?$|directories$/
 const commandKey = /(?:command|cmd|script|argv)s?$/
 /** A slash or a tilde that starts a word, a step to a parent, a URL, a drive. */
 const mayNamePlace = /(?:^|[\s"'`=({,[:;|<>])[/~]|(?:^|[^.\w])\.\.(?:[^.\w]|$)|:\/\/|^[A-Za-z]:\\/

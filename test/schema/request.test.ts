@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { NativeRequestId, permissionReply, PermissionRequest } from "../../src/schema/request.ts"
+
+describe("request", () => {
+  it("answers in the words of ACP", () => {
+    assert.deepStrictEqual(permissionReply({ _tag: "Selected", optionId: "a\u202eb" }), {
+      result: { outcome: { outcome: "selected", optionId: "a\u202eb" } }
+    })
+    assert.deepStrictEqual(permissionReply({ _tag: "Cancelled" }), { result: { outcome: { outcome: "cancelled" } } })
+    assert.deepStrictEqual(permissionReply({ _tag: "Error", code: -32602, message: "Invalid params" }), {
+      error: { code: -32602, message: "Invalid params" }
+    })
+  })
+
+  it.each([0, "", "0", null] as const)("keeps the JSON type of the native id %j", (id) => {
+    assert.strictEqual(Schema.decodeUnknownSync(NativeRequestId)(JSON.parse(JSON.stringify(id))), id)
+  })
+
+  it("crosses a boundary as JSON and back unchanged", () => {
+    const request: PermissionRequest = {
+      requestId: "r1",
+      turnId: "t1",
+      sessionId: "s1",
+      nativeId: "0",
+      toolCallId: "c1",
+      title: "Write a.txt",
+      kind: "edit",
+      target: { _tag: "Inside", path: "a.txt" },
+      options: [{ optionId: "yes", nativeOptionId: "yes", name: "Yes", kind: "allow_once" }],
+      locations: ["/ws/a.txt"],
+      content: [{ _tag: "Diff", path: "a.txt", oldText: null, newText: "a", truncated: false }],
+      raw: { anything: [1, null] }
+    }
+    const decoded = Schema.decodeUnknownSync(PermissionRequest)(JSON.parse(JSON.stringify(request)))
+    assert.deepStrictEqual(decoded, request)
+  })
+})
