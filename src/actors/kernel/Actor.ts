@@ -6,11 +6,12 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type { ActorCrashed, ActorStopped, AskTimedOut, MailboxFull, ResourceUnreleased } from "../../schema/errors.ts"
 import type { AnyMessage, Failure, Handlers, Later, Success, Tagged } from "./Message.ts"
 import type { Registry } from "./Registry.ts"
 import { Self } from "./Self.ts"
+import { start } from "./start.ts"
 
 export { Self } from "./Self.ts"
 
@@ -92,9 +93,10 @@ export interface Reservation<M extends AnyMessage> {
  * actor. Completes when the actor runs, or has been stopped meanwhile. A failed start leaves nothing.
  * If interrupted: what had started is stopped first.
  */
-export declare const spawn: <M extends AnyMessage, E, R>(
+export const spawn = <M extends AnyMessage, E, R>(
   options: Options<M, E, R>
-) => Effect.Effect<ActorRef<M>, E | ResourceUnreleased, Exclude<R, Scope.Scope | Self> | Scope.Scope | Registry>
+): Effect.Effect<ActorRef<M>, E | ResourceUnreleased, Exclude<R, Scope.Scope | Self> | Scope.Scope | Registry> =>
+  Effect.flatMap(Scope.Scope, (owner) => start(options, { owner }))
 
 /**
  * Inside a handler: answers this message with the result of `work`, which is forked into the actor's scope, so that the next

@@ -41,7 +41,9 @@ export type Tagged<M extends AnyMessage, Tag extends M["_tag"]> = Extract<M, { r
  * runs the work in the actor's scope.
  */
 export interface Later<out A, out E> {
-  readonly "~greenroom/Later": { readonly success: A; readonly error: E } | undefined
+  readonly "~greenroom/Later": true
+  /** The reply, for a caller that runs handlers without the kernel. */
+  readonly await: Effect.Effect<A, E>
 }
 
 /** One handler per tag. A handler is short; what takes long is forked by `Actor.later`. */

@@ -1,8 +1,14 @@
-/** Every actor of one runtime by path: look-up, the live tree, counters. */
+/**
+ * Every actor of one runtime by path: look-up, the live tree, counters, and the resource keys that are closed because an
+ * unreleased actor holds them.
+ */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { invariant, ResourceUnreleased } from "../../schema/errors.ts"
 import type { ActorRef, ActorState } from "./Actor.ts"
+import type { ActorCell } from "./ActorCell.ts"
+import { finish } from "./closing.ts"
 
 /** What anybody may do with an actor whose protocol is not known. */
 export type AnyActor = Pick<ActorRef<never>, "path" | "state" | "stop" | "kill" | "watch">
@@ -11,38 +17,123 @@ export type AnyActor = Pick<ActorRef<never>, "path" | "state" | "stop" | "kill" 
 export interface Row {
   readonly path: string
   readonly state: ActorState
-  /** Messages waiting, both lanes. */
+  /** Messages waiting, both lanes, senders that wait for room included. */
   readonly depth: number
   /** Milliseconds since the actor was spawned; a restart does not reset it. */
   readonly ageMs: number
   readonly restarts: number
 }
 
+/** Counted since the registry was made. */
 export interface Counters {
   readonly spawned: number
   readonly stopped: number
   readonly crashes: number
   readonly restarts: number
-  /** Replies that came after their ask had been interrupted or timed out. */
+  /** Replies that came after their ask had been interrupted, timed out or answered by a stop. */
   readonly lateReplies: number
+  /** Tells that were in the mailbox of an actor that ended. */
+  readonly dropped: number
   /** Actors that missed their stop deadline, and those of them released since. */
   readonly unreleased: number
   readonly released: number
 }
 
-export interface RegistryShape {
-  readonly lookup: (path: string) => AnyActor | undefined
-  /** Rows in tree order: a parent before its children, siblings in order of birth. */
-  readonly snapshot: () => ReadonlyArray<Row>
-  readonly counters: () => Counters
+export class ActorTable {
+  /** Written by the kernel only. */
+  readonly counts: { -readonly [K in keyof Counters]: Counters[K] } = {
+    spawned: 0,
+    stopped: 0,
+    crashes: 0,
+    restarts: 0,
+    lateReplies: 0,
+    dropped: 0,
+    unreleased: 0,
+    released: 0
+  }
+  private readonly cells = new Map<string, ActorCell>()
+  private readonly held = new Map<string, ActorCell>()
+
+  lookup(path: string): AnyActor | undefined {
+    return this.cells.get(path)
+  }
+
+  /** In tree order: a parent before its children, siblings in order of birth. */
+  snapshot(): ReadonlyArray<Row> {
+    const rows: Array<Row> = []
+    const add = (cell: ActorCell): void => {
+      rows.push(rowOf(cell))
+      cell.children?.forEach(add)
+    }
+    for (const cell of this.cells.values()) {
+      if (cell.parent?.children?.has(cell) !== true) add(cell)
+    }
+    return rows
+  }
+
+  counters(): Counters {
+    return { ...this.counts }
+  }
+
   /**
-   * Declares an unreleased actor gone on the strength of `evidence` (kept in the log): its row and its resource key are freed.
-   * `false` when no unreleased actor has this path.
+   * Declares an unreleased actor gone on the strength of `evidence`, which goes to the log: its row and its resource key are
+   * freed. `false` when no unreleased actor has this path.
    */
-  readonly release: (path: string, evidence: string) => Effect.Effect<boolean>
+  release(path: string, evidence: string): Effect.Effect<boolean> {
+    return Effect.suspend(() => {
+      const cell = this.cells.get(path)
+      if (cell?.phase !== "unreleased") return Effect.succeed(false)
+      finish(cell)
+      return Effect.as(Effect.logWarning("unreleased actor declared gone", { path, evidence }), true)
+    })
+  }
+
+  /** Kernel: why an actor may not start here. */
+  refusal(path: string, resourceKey: string | undefined): ResourceUnreleased | undefined {
+    const holder = (resourceKey === undefined ? undefined : this.held.get(resourceKey)) ?? this.cells.get(path)
+    if (holder?.phase !== "unreleased") return undefined
+    return new ResourceUnreleased({ path: holder.path, resourceKey: resourceKey ?? path })
+  }
+
+  /** Kernel: a new actor. */
+  enter(cell: ActorCell): void {
+    invariant(!this.cells.has(cell.path), "a path has one actor", cell.path)
+    this.cells.set(cell.path, cell)
+    if (cell.parent !== undefined) (cell.parent.children ??= new Set()).add(cell)
+    this.counts.spawned++
+  }
+
+  /** Kernel: a stopped actor. */
+  leave(cell: ActorCell): void {
+    if (this.cells.get(cell.path) !== cell) return
+    this.cells.delete(cell.path)
+    this.counts.stopped++
+  }
+
+  /** Kernel: an unreleased actor closes its resource key. */
+  hold(cell: ActorCell): void {
+    this.counts.unreleased++
+    const key = cell.options.resourceKey
+    if (key !== undefined) this.held.set(key, cell)
+  }
+
+  /** Kernel: an unreleased actor is gone after all. */
+  free(cell: ActorCell): void {
+    this.counts.released++
+    const key = cell.options.resourceKey
+    if (key !== undefined && this.held.get(key) === cell) this.held.delete(key)
+  }
 }
 
-export class Registry extends Context.Service<Registry, RegistryShape>()("greenroom/actors/kernel/Registry") {}
+const rowOf = (cell: ActorCell): Row => ({
+  path: cell.path,
+  state: cell.phase,
+  depth: cell.mailbox.depth,
+  ageMs: cell.clock.currentTimeMillisUnsafe() - cell.bornAt,
+  restarts: cell.restarts
+})
+
+export class Registry extends Context.Service<Registry, ActorTable>()("greenroom/actors/kernel/Registry") {}
 
 /** A registry of its own per build: one per host, or one per test. */
-export declare const layer: Layer.Layer<Registry>
+export const layer: Layer.Layer<Registry> = Layer.sync(Registry)(() => new ActorTable())

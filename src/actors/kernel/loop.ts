@@ -1,0 +1,90 @@
+/**
+ * The message loop: takes the next message while the actor serves, runs its handler to the end, answers.
+ *
+ * The hot path. Handlers that are already decided (`Effect.succeed`, `Effect.fail`) are answered in a batch without leaving
+ * this function; replies are completed on the spot; the loop parks only when both lanes are empty.
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import { invariant } from "../../schema/errors.ts"
+import type { ActorCell } from "./ActorCell.ts"
+import { answerGone } from "./answers.ts"
+import type { Envelope } from "./Envelope.ts"
+import type { ErasedHandlers } from "./erase.ts"
+import type { Self } from "./Self.ts"
+import { fork, isInterruptible, settle } from "./work.ts"
+
+/** Decided handlers in a row before the fiber's budget is looked at. */
+const batchMax = 32
+
+export const serve = (cell: ActorCell, handlers: ErasedHandlers): Effect.Effect<void, never, Self | Scope.Scope> =>
+  Effect.suspend(() => {
+    cell.handlers = handlers
+    cell.hasRun = true
+    cell.phase = "running"
+    cell.started(Exit.void)
+    return Effect.whileLoop({
+      while: () => cell.serving,
+      body: () => next(cell),
+      step: (exit) => {
+        const envelope = cell.current
+        if (exit === undefined || envelope === undefined) return
+        cell.current = undefined
+        settle(cell, envelope, exit)
+      }
+    })
+  })
+
+type Step = Effect.Effect<Exit.Exit<unknown, unknown> | undefined, never, Self | Scope.Scope>
+
+const next = (cell: ActorCell): Step => {
+  for (let n = 0; n < batchMax && cell.serving; n++) {
+    const envelope = cell.mailbox.take()
+    if (envelope === undefined) return park(cell)
+    if (!cell.serving) {
+      answerGone(cell, envelope)
+    } else if (isInterruptible(cell, envelope)) {
+      return interruptibly(cell, envelope)
+    } else {
+      const handled = handle(cell, envelope)
+      if (!Exit.isExit(handled)) {
+        cell.current = envelope
+        return Effect.exit(handled)
+      }
+      settle(cell, envelope, handled)
+    }
+  }
+  return done
+}
+
+const done = Exit.succeed(undefined)
+
+const handle = (cell: ActorCell, envelope: Envelope): Effect.Effect<unknown, unknown, Self | Scope.Scope> => {
+  try {
+    const handler = cell.handlers![envelope.message._tag]
+    invariant(handler !== undefined, "every message has a handler", envelope.message._tag)
+    return handler(envelope.message)
+  } catch (defect) {
+    return Exit.die(defect)
+  }
+}
+
+/** Waits for the next message. Looks again first: one may have come since the lanes were found empty. */
+const park = (cell: ActorCell): Step =>
+  Effect.callback((resume) => {
+    if (cell.mailbox.isEmpty && cell.serving) cell.mailbox.park(() => resume(done))
+    else resume(done)
+  })
+
+/** Runs the handler in a fiber of its own, so that it can be interrupted without the actor, and waits for its end. */
+const interruptibly = (cell: ActorCell, envelope: Envelope): Step =>
+  Effect.contextWith((context: Context.Context<Self | Scope.Scope>) => {
+    const handled = Effect.suspend(() => handle(cell, envelope))
+    const work = fork(cell, context, handled, envelope)
+    return Effect.callback<undefined>((resume) => {
+      if (work.exit !== undefined) resume(done)
+      else work.onEnd = () => resume(done)
+    })
+  })
