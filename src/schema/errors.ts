@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 
 /** How a process ended; `unknown` when nobody told us. */
 export const ExitFact = Schema.Union([
-  Schema.TaggedStruct("Code", { code: Schema.Number }),
+  Schema.TaggedStruct("Code", { code: Schema.Int }),
   Schema.TaggedStruct("Signal", { signal: Schema.String, inferred: Schema.Boolean }),
   Schema.TaggedStruct("Unknown", { reason: Schema.String })
 ])

@@ -56,7 +56,7 @@ export type TurnFailureReason = typeof TurnFailureReason.Type
 
 /** A JSON-RPC error as the agent wrote it. */
 export const AgentErrorFact = Schema.Struct({
-  rpcCode: Schema.Number,
+  rpcCode: Schema.Finite,
   rpcMessage: Schema.String,
   data: Schema.optionalKey(Schema.Unknown)
 })

@@ -99,7 +99,7 @@ const SessionUpdated = open({
 
 const turnEnd = { reason: Schema.optionalKey(Name), undeliveredEvents: Count }
 
-const AgentErrorSummary = Schema.Struct({ rpcCode: Schema.Number, rpcMessage: ShortText })
+const AgentErrorSummary = Schema.Struct({ rpcCode: Schema.Finite, rpcMessage: ShortText })
 
 const TurnCompleted = open({
   ...turnEnd,

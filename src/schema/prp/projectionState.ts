@@ -35,9 +35,10 @@ export interface ProjectionState {
   readonly itemCount: number
   readonly noticeCount: number
   readonly planRevision: number
+  /** By the stable form of the agent's id. */
   readonly tools: ReadonlyMap<string, ToolCall>
-  /** Execution ids, the oldest first. */
-  readonly endedTools: ReadonlySet<string>
+  /** How often a call with this id has ended; the one that ended longest ago comes first. */
+  readonly endedTools: ReadonlyMap<string, number>
 }
 
 /** The next state, and the drafts in order. */
@@ -61,7 +62,7 @@ export const initialState = (
   noticeCount: 0,
   planRevision: 0,
   tools: new Map(),
-  endedTools: new Set()
+  endedTools: new Map()
 })
 
 /** Leaves room for the suffix of a minted id. */

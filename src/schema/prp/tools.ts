@@ -15,6 +15,8 @@ import { readToolUpdate, unknownNature, type ToolReading } from "./toolUpdate.ts
 
 /** An open tool call. */
 export interface ToolCall {
+  readonly key: string
+  /** The key, or one made from it when the agent uses its id for a further call in the same turn. */
   readonly executionId: string
   readonly transport: ToolTransport
   readonly operation: ToolOperation
@@ -25,20 +27,20 @@ export interface ToolCall {
   readonly changes: Changes
 }
 
-/** The id under which events speak of a tool call of the agent. */
+/** The id under which events speak of the first tool call with this id in a turn. */
 export const executionIdOf = (toolCallId: string): string => stableIdOf("call", toolCallId)
 
 export const projectTool = (state: ProjectionState, update: NativeObject, workspace: string): Step => {
   const toolCallId = update["toolCallId"]
   if (typeof toolCallId !== "string" || toolCallId === "") return projectMalformed(state, update)
-  const executionId = executionIdOf(toolCallId)
+  const key = executionIdOf(toolCallId)
   const seen = { ...state, sawTool: true }
-  const known = state.tools.get(executionId)
-  const refused = known === undefined ? refusalOf(state, executionId, update) : undefined
+  const known = state.tools.get(key)
+  const refused = known === undefined ? refusalOf(state, key, update) : undefined
   if (refused !== undefined) return projectNotice(seen, refused, update)
 
   const reading = readToolUpdate(update, workspace)
-  const call = known ?? newCall(executionId)
+  const call = known ?? newCall(state, key)
   const changed = afterUpdate(call, reading, update)
   const begun =
     known === undefined && reading.status !== undefined ? [execution(seen, "started", call, "running", {})] : []
@@ -58,34 +60,36 @@ export const closeTools = (state: ProjectionState, how: "completed" | "failed" |
     ...execution(state, "completed", call, status, { progress }),
     debug: { closedBy: "runner", turn: how }
   }))
-  return [{ ...state, tools: new Map(), endedTools: new Set() }, drafts]
+  return [{ ...state, tools: new Map(), endedTools: new Map() }, drafts]
 }
 
-const refusalOf = (state: ProjectionState, executionId: string, update: NativeObject): NoticeFacts | undefined => {
-  const late = state.turnId === undefined && update["sessionUpdate"] === "tool_call_update"
-  if (late || state.endedTools.has(executionId)) {
-    return {
-      category: "late_tool_update",
-      severity: "info",
-      summary: "The agent sent an update for a tool call that is not open."
-    }
+const refusalOf = (state: ProjectionState, key: string, update: NativeObject): NoticeFacts | undefined => {
+  const continues = update["sessionUpdate"] === "tool_call_update"
+  if (continues && (state.turnId === undefined || state.endedTools.has(key))) {
+    const summary = "The agent sent an update for a tool call that is not open."
+    return { category: "late_tool_update", severity: "info", summary }
   }
   if (state.tools.size < limits.toolCallsMax) return undefined
   const summary = `More than ${limits.toolCallsMax} tool calls are open; this one is not followed.`
   return { category: "too_many_tool_calls", severity: "warning", summary }
 }
 
-const newCall = (executionId: string): ToolCall => ({
-  executionId,
-  ...unknownNature,
-  name: null,
-  target: null,
-  output: noOutput,
-  exitCode: undefined,
-  changes: noChanges
-})
+const newCall = (state: ProjectionState, key: string): ToolCall => {
+  const uses = (state.endedTools.get(key) ?? 0) + 1
+  return {
+    key,
+    executionId: uses === 1 ? key : executionIdOf(`${key}.${uses}`),
+    ...unknownNature,
+    name: null,
+    target: null,
+    output: noOutput,
+    exitCode: undefined,
+    changes: noChanges
+  }
+}
 
 const afterUpdate = (call: ToolCall, reading: ToolReading, update: NativeObject): ToolCall => ({
+  key: call.key,
   executionId: call.executionId,
   transport: reading.transport ?? call.transport,
   operation: reading.operation ?? call.operation,
@@ -103,7 +107,7 @@ const goesOn = (
   reading: ToolReading,
   native: NativeObject
 ): Step => {
-  const tools = new Map(state.tools).set(call.executionId, call)
+  const tools = new Map(state.tools).set(call.key, call)
   return [{ ...state, tools }, [execution(state, phase, call, "running", { progress: reading.title, native })]]
 }
 
@@ -119,7 +123,7 @@ const ends = (
   const { files, unplaced } = status === "completed" ? call.changes : noChanges
   const changed =
     files.length === 0 ? [] : [draftIn(state, "workspace.change.updated", workspaceDiff(itemId, files), { itemId })]
-  const ended = forgetOldest(state, call.executionId)
+  const ended = withEnded(state, call.key)
   const summary = `${unplaced} reported changes have no safe path inside the workspace, or are beyond the bound.`
   const [next, notices] =
     unplaced === 0
@@ -131,11 +135,15 @@ const ends = (
   ]
 }
 
-const forgetOldest = (state: ProjectionState, executionId: string): ProjectionState => {
+const withEnded = (state: ProjectionState, key: string): ProjectionState => {
   const tools = new Map(state.tools)
-  tools.delete(executionId)
-  const remembered = [...state.endedTools, executionId].slice(-limits.toolCallsMax)
-  return { ...state, tools, endedTools: new Set(remembered) }
+  tools.delete(key)
+  const endedTools = new Map(state.endedTools)
+  endedTools.delete(key)
+  endedTools.set(key, (state.endedTools.get(key) ?? 0) + 1)
+  const [oldest] = endedTools.keys()
+  if (endedTools.size > limits.toolCallsMax && oldest !== undefined) endedTools.delete(oldest)
+  return { ...state, tools, endedTools }
 }
 
 const execution = (
