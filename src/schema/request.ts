@@ -130,20 +130,6 @@ export const SettledBy = Schema.Literals([
 ])
 export type SettledBy = typeof SettledBy.Type
 
-/** The half of the JSON-RPC response that carries the answer. */
-export const permissionReply = (
-  answer: NativeAnswer
-): { readonly result: object } | { readonly error: { readonly code: number; readonly message: string } } => {
-  switch (answer._tag) {
-    case "Selected":
-      return { result: { outcome: { outcome: "selected", optionId: answer.optionId } } }
-    case "Cancelled":
-      return { result: { outcome: { outcome: "cancelled" } } }
-    case "Error":
-      return { error: { code: answer.code, message: answer.message } }
-  }
-}
-
 /** How a request ended. Recorded as `resolved` only once the operating system took the answer. */
 export const RequestResolution = Schema.Struct({
   requestId: Schema.String,

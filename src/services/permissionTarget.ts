@@ -19,6 +19,7 @@ export interface TargetSource {
 
 /** `workspaceRoots`: absolute names of one workspace, the first is its own; the others (its real path) are aliases. */
 export const permissionTarget = (source: TargetSource, workspaceRoots: ReadonlyArray<string>): RequestTarget => {
+  if (source.kind === "execute") return none("a command may touch any place")
   const places = namedPlaces(source)
   if (typeof places === "string") return none(places)
   let target: string | undefined

@@ -1,18 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { NativeRequestId, permissionReply, PermissionRequest } from "../../src/schema/request.ts"
+import { NativeRequestId, PermissionRequest } from "../../src/schema/request.ts"
 
 describe("request", () => {
-  it("answers in the words of ACP", () => {
-    assert.deepStrictEqual(permissionReply({ _tag: "Selected", optionId: "a\u202eb" }), {
-      result: { outcome: { outcome: "selected", optionId: "a\u202eb" } }
-    })
-    assert.deepStrictEqual(permissionReply({ _tag: "Cancelled" }), { result: { outcome: { outcome: "cancelled" } } })
-    assert.deepStrictEqual(permissionReply({ _tag: "Error", code: -32602, message: "Invalid params" }), {
-      error: { code: -32602, message: "Invalid params" }
-    })
-  })
-
   it.each([0, "", "0", null] as const)("keeps the JSON type of the native id %j", (id) => {
     assert.strictEqual(Schema.decodeUnknownSync(NativeRequestId)(JSON.parse(JSON.stringify(id))), id)
   })

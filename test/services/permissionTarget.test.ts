@@ -106,6 +106,11 @@ const sources: ReadonlyArray<readonly [string, Partial<TargetSource>, string]> =
   ["a search by a glob at home", { kind: "search", rawInput: { path: ".", glob: "~/.ssh/*" } }, other],
   ["a read of text that is a path", { rawInput: "/etc/passwd", locations: [{ path: "a" }] }, other],
   [
+    "a command that names its directory",
+    { kind: "execute", locations: [{ path: "/ws" }], rawInput: { command: "rm -rf /", cwd: "/ws" } },
+    "none: a command may touch any place"
+  ],
+  [
     "an edit whose text names paths",
     { kind: "edit", rawInput: { fileName: "/ws/a", diff: "--- /dev/null\n+++ ../x" } },
     "a"
