@@ -1,8 +1,9 @@
 /**
  * Events of PRP v1: the draft that the projection and the actors make, and the envelope that the journal mints around it.
  *
- * `EventEnvelope` is the one schema of an envelope from outside: it refuses an unknown event type, a payload that is not of its type,
- * and every unknown property of a closed payload; unknown properties of the envelope are kept (spec 1.4, 2).
+ * `EventEnvelope` is the contract, for events from anywhere: it refuses an unknown event type, a typed payload that is not of
+ * its type, and every unknown property of one; unknown properties of open objects are kept (spec 1.4, 2). `EmittedEvent` is
+ * narrower: what our own events hold besides.
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -10,7 +11,7 @@ import { textOf } from "../characters.ts"
 import { EventInvalid } from "../errors.ts"
 import { limits } from "../limits.ts"
 import { EventType, Priority, priorityOf } from "./eventType.ts"
-import { payloads, type EmittedEventType, type EventPayloads } from "./payload.ts"
+import { conventional, payloads, typedPayloads, type EmittedEventType, type EventPayloads } from "./payload.ts"
 import { Timestamp } from "./timestamp.ts"
 
 /** One event without its place in a sequence. Values are shared, never copied: nobody may change them. */
@@ -79,7 +80,7 @@ const Envelope = Schema.StructWithRest(
     eventType: EventType,
     priority: Priority,
     emittedAt: Timestamp,
-    payload: anyProperty,
+    payload: Schema.StructWithRest(Schema.Struct(conventional), [anyProperty]),
     normalizedSessionId: Schema.optionalKey(Id),
     turnId: Schema.optionalKey(textOf(1, 240)),
     itemId: Schema.optionalKey(textOf(1, 240)),
@@ -91,17 +92,21 @@ const Envelope = Schema.StructWithRest(
 
 const strict = { onExcessProperty: "error" } as const
 
-const isEmitted = (eventType: string): eventType is EmittedEventType => Object.hasOwn(payloads, eventType)
+/** Checks the payload where the table has a schema for the event's type. */
+const payloadOf = (table: Readonly<Record<string, Schema.ConstraintDecoder<unknown>>>) =>
+  Schema.makeFilter((event: typeof Envelope.Type) => {
+    const schema = Object.hasOwn(table, event.eventType) ? table[event.eventType] : undefined
+    if (schema === undefined) return undefined
+    const decoded = Schema.decodeUnknownResult(schema, strict)(event.payload)
+    return Result.isSuccess(decoded) ? undefined : { path: ["payload"], issue: decoded.failure.issue }
+  })
 
-const payloadIssue = (event: typeof Envelope.Type) => {
-  if (!isEmitted(event.eventType)) return undefined
-  const decoded = Schema.decodeUnknownResult(payloads[event.eventType], strict)(event.payload)
-  return Result.isSuccess(decoded) ? undefined : { path: ["payload"], issue: decoded.failure.issue }
-}
-
-/** An event of any type of v1, with the payload checked where its type is one of `payloads`. */
-export const EventEnvelope = Envelope.check(Schema.makeFilter(payloadIssue))
+/** An event of any type and any source. */
+export const EventEnvelope = Envelope.check(payloadOf(typedPayloads))
 export type EventEnvelope = typeof EventEnvelope.Type
+
+/** An event as we make them. */
+export const EmittedEvent = EventEnvelope.check(payloadOf(payloads))
 
 const decodeEvent = Schema.decodeUnknownResult(EventEnvelope)
 

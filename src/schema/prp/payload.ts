@@ -18,16 +18,15 @@ import { RuntimeRequest } from "./runtimeRequest.ts"
 
 const anyProperty = Schema.Record(Schema.String, Schema.Unknown)
 
+/** What any open payload may hold besides. */
+export const conventional = {
+  channel: Schema.optionalKey(Schema.Literals(["progress", "final", "summary", "detail", "unknown"])),
+  providerPhase: Schema.optionalKey(Schema.String),
+  providerMethod: Schema.optionalKey(Schema.String)
+}
+
 const open = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
-  Schema.StructWithRest(
-    Schema.Struct({
-      channel: Schema.optionalKey(Schema.Literals(["progress", "final", "summary", "detail", "unknown"])),
-      providerPhase: Schema.optionalKey(Schema.String),
-      providerMethod: Schema.optionalKey(Schema.String),
-      ...fields
-    }),
-    [anyProperty]
-  )
+  Schema.StructWithRest(Schema.Struct({ ...conventional, ...fields }), [anyProperty])
 
 const Name = textOf(1, 240)
 const ShortText = textOf(0, limits.shortTextCharactersMax)
@@ -144,8 +143,20 @@ const RequestSettled = open({
 
 const Diagnostic = open({ code: Name, message: ShortText })
 
-/** By event type. A type that is missing here is in PRP, but not emitted by us: its payload is any object. */
+/** The payloads that PRP itself fixes, for every source of events. */
+export const typedPayloads = {
+  "tool.execution.started": ToolExecution,
+  "tool.execution.progressed": ToolExecution,
+  "tool.execution.completed": ToolExecution,
+  "plan.updated": PlanUpdated,
+  "workspace.change.updated": WorkspaceDiff,
+  "context.compacted": ContextCompacted,
+  "provider.notice.recorded": ProviderNotice
+} as const
+
+/** The payload of every event type that we emit. PRP leaves those that are not in `typedPayloads` open. */
 export const payloads = {
+  ...typedPayloads,
   "session.started": open({
     driverSessionId: textOf(1, limits.idCharactersMax),
     provider: Schema.optionalKey(Name),
@@ -165,18 +176,11 @@ export const payloads = {
   "item.delta": ItemDelta,
   "item.completed": ItemCompleted,
   "item.failed": ItemFailed,
-  "tool.execution.started": ToolExecution,
-  "tool.execution.progressed": ToolExecution,
-  "tool.execution.completed": ToolExecution,
-  "plan.updated": PlanUpdated,
-  "workspace.change.updated": WorkspaceDiff,
-  "context.compacted": ContextCompacted,
   "runtime_request.created": open({ request: RuntimeRequest }),
   "runtime_request.resolved": RequestSettled,
   "runtime_request.expired": RequestSettled,
   "runtime_request.cancelled": RequestSettled,
   "usage.reported": Schema.Union([WholeUsage, PartialUsage]),
-  "provider.notice.recorded": ProviderNotice,
   "harness.ready": open({ driverKind: Name, driverVersion: Schema.NullOr(Name), transport: Name }),
   "harness.exited": open({ processExit: ProcessExit }),
   "harness.diagnostic": Diagnostic

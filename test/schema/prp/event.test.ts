@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { draftOf, validateEvent } from "../../../src/schema/prp/event.ts"
+import * as Schema from "effect/Schema"
+import { draftOf, EmittedEvent, validateEvent } from "../../../src/schema/prp/event.ts"
 import { EventType, priorityOf } from "../../../src/schema/prp/eventType.ts"
 import { eventOf } from "./feed.ts"
 
@@ -56,8 +57,9 @@ describe("validateEvent", () => {
     expect(issueOf({ ...notice, payload: { ...notice.payload, later: true } })).toContain('["payload"]["later"]')
   })
 
-  it("accepts any object as the payload of a type that we do not emit", () => {
+  it("accepts any object as a payload that PRP leaves open", () => {
     expect(issueOf({ ...event, eventType: "run.attached", payload: { whatever: [] } })).toBeUndefined()
+    expect(issueOf({ ...event, payload: { text: "of another source" } })).toBeUndefined()
   })
 
   const broken: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>]> = [
@@ -74,7 +76,7 @@ describe("validateEvent", () => {
     ["priority 3", { priority: 3 }],
     ["another source kind", { sourceKind: "agent" }],
     ["a payload that is no object", { payload: [] }],
-    ["a payload of another type", { payload: { kind: "reasoning", text: 1 } }],
+    ["a channel that does not exist", { payload: { channel: "loud" } }],
     ["a day that does not exist", { emittedAt: "2026-02-29T00:00:00Z" }],
     ["a time without an offset", { emittedAt: "2026-02-28T00:00:00" }],
     ["debug that is no object", { debug: "x" }]
@@ -100,6 +102,16 @@ describe("validateEvent", () => {
 
   it("refuses what is no object", () => {
     for (const value of [null, undefined, 1, "x", [], [event]]) expect(issueOf(value)).toBeDefined()
+  })
+})
+
+describe("EmittedEvent", () => {
+  it("holds us to more than the contract does", () => {
+    const is = Schema.is(EmittedEvent)
+    expect(is(event)).toBe(true)
+    expect(is({ ...event, payload: { text: "of another source" } })).toBe(false)
+    expect(is({ ...event, payload: { kind: "reasoning", text: 1 } })).toBe(false)
+    expect(is({ ...event, turnId: "" })).toBe(false)
   })
 })
 
