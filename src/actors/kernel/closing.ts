@@ -16,9 +16,9 @@ import { decide, interrupt, interruptWorks } from "./latch.ts"
 export const stop = (cell: ActorCell): void => {
   if (cell.heard !== undefined) return
   decide(cell, Exit.void)
+  if (cell.fiber === undefined) return finish(cell)
   interrupt(cell)
-  if (cell.fiber === undefined) finish(cell)
-  else armStop(cell)
+  armStop(cell)
 }
 
 /** As `stop`; every ask is answered now, and the deadline is now. */

@@ -1,0 +1,10 @@
+/** `greenroom/testing`: the simulator. */
+export type { Choice } from "./choices.ts"
+export { run, type RunOptions, type RunResult, victim } from "./run.ts"
+export {
+  type Program,
+  sweepInterrupts,
+  type SweepOptions,
+  type SweepResult,
+  type Violation
+} from "./sweepInterrupts.ts"
