@@ -10,6 +10,10 @@ const MiB = 1024 * KiB
 export const limits = {
   /** One line of the agent's stdout. Real agents send tool results and replayed histories of tens of MiB on one line. */
   frameBytesMax: 64 * MiB,
+  /** Nesting of one frame. Agents stay below 30; a few thousand levels overflow the stack of `JSON.stringify`. */
+  frameDepthMax: 512,
+  /** Values in one frame, about. It takes up to some seconds to parse so many, and many minutes without a bound. */
+  frameValuesMax: 1_048_576,
   /** The ordered queue of a connection: enough to keep both sides busy, small enough to push back on the agent's pipe. */
   queueFramesMax: 1024,
   /** The same queue in bytes. One larger frame is admitted when the queue is empty, else it could never pass. */
@@ -123,7 +127,32 @@ export const limits = {
   bundledAgentHistoryUpdatesMax: 1000,
   /** The demo model: one request (agents send their whole history), and entries of its log (the last ones). */
   demoModelRequestBytesMax: 64 * MiB,
-  demoModelLogEntriesMax: 1000
+  demoModelLogEntriesMax: 1000,
+  /** The command: a Ctrl-C that arrives a second time within this time is the same one, passed on by a parent (npm, npx). */
+  interruptRepeatMsMin: 250,
+  /** After a signal or a timeout, how long the rest of the output waits for a slow reader. */
+  outputDrainMs: 2_000,
+  /** A key that comes this soon after a question was shown was not meant for it. */
+  questionQuietMs: 200,
+  /** How often the line that shows what runs is drawn anew. */
+  spinnerMs: 100,
+  /** Lines shown of the diff of a change, of the output of a tool (the end), and of a question. JSON output has all. */
+  shownDiffLinesMax: 40,
+  shownOutputLinesMax: 8,
+  shownQuestionLinesMax: 30,
+  /** Characters shown of one line of a tool, a plan step or a note. */
+  shownLineCharactersMax: 400,
+  /** The demo model must name its address within this time. */
+  demoModelReadyMs: 10_000,
+  /** Fetching an agent: the largest are 230 MB, on a slow line. And what is kept of npm's words about a failure. */
+  installMs: 600_000,
+  installDetailCharactersMax: 2000,
+  /** What an install left behind that was killed is deleted by a later one when it is this old. */
+  installAbandonedMs: 24 * 3_600_000,
+  /** The user's file of profiles, the profiles in it, and the words of a command. */
+  profileFileBytesMax: 256 * KiB,
+  profilesMax: 64,
+  commandWordsMax: 256
 } as const
 
 export type Limits = typeof limits

@@ -6,16 +6,19 @@
  * order mark or ANSI escape sequences before `{` are skipped; any other line is noise: counted, sampled, never answered.
  *
  * Bounds: a line of `frameBytesMax` bytes without its line end (LF or CRLF) is a frame, one byte more is `Oversized` and
- * its bytes are not kept. Memory is one line and a small constant; time is proportional to the bytes.
+ * its bytes are not kept; so is a line beyond `frameDepthMax` or `frameValuesMax`, which is not parsed. Memory is one line
+ * and a small constant; time is proportional to the bytes.
  */
 import { FrameTooLarge } from "../errors.ts"
 import { limits } from "../limits.ts"
 import { type Envelope, type RawFrame, readEnvelope } from "./envelope.ts"
+import { shapeExcess, simpleLineBytesMax } from "./frameShape.ts"
 import { makeLineBuffer } from "./lineBuffer.ts"
 import { makeNoiseRecorder, type Noise, skipPrefix } from "./noise.ts"
 import { makeOversizedLine, type Oversized, type OversizedLine } from "./oversizedLine.ts"
 
 export type { Envelope, Invalid, Notification, RawFrame, Request, RequestId, Response, RpcError } from "./envelope.ts"
+export type { Excess } from "./frameShape.ts"
 export type { Noise } from "./noise.ts"
 export type { Oversized } from "./oversizedLine.ts"
 
@@ -57,7 +60,7 @@ export const makeFrameDecoder = (options?: { readonly frameBytesMax?: number }):
     if (oversized !== undefined) return oversized.push(bytes)
     const taken = held.append(bytes)
     if (taken === bytes.length) return
-    oversized = makeOversizedLine(held.view())
+    oversized = makeOversizedLine(held.view(), "bytes")
     oversized.push(bytes.subarray(taken))
     held.clear()
   }
@@ -91,6 +94,8 @@ export const makeFrameDecoder = (options?: { readonly frameBytesMax?: number }):
 
   /** The line from `from` to `end` of `bytes`, of which `text` is what may be a frame. */
   const readText = (text: string, bytes: Uint8Array, from: number, end: number, terminated: boolean) => {
+    const excess = end - from > simpleLineBytesMax ? shapeExcess(bytes, from, end) : undefined
+    if (excess !== undefined) return readOversized(makeOversizedLine(bytes.subarray(from, end), excess), terminated)
     const raw = parse(text)
     const frame = raw === undefined ? undefined : readEnvelope(raw, end - from)
     if (frame === undefined) noise.record(bytes.subarray(from, end), end - from, terminated)
@@ -99,7 +104,7 @@ export const makeFrameDecoder = (options?: { readonly frameBytesMax?: number }):
 
   /** A line that may start with marks, be blank, too long, or noise. */
   const readOddLine = (line: Uint8Array, terminated: boolean) => {
-    if (line.length > frameBytesMax) return readOversized(makeOversizedLine(line), terminated)
+    if (line.length > frameBytesMax) return readOversized(makeOversizedLine(line, "bytes"), terminated)
     const start = skipPrefix(line)
     if (line[start] === openBrace) {
       const text = decoder.decode(start === 0 ? line : line.subarray(start))

@@ -1,10 +1,11 @@
 /**
- * A line beyond the frame limit. Its bytes are discarded while the keys of its outermost object are noted, wherever they
+ * A line beyond the limits of a frame. Its bytes are discarded while the keys of its outermost object are noted, wherever they
  * stand in the line, so that it can be told what was lost: a notification is skipped, a request can still be answered, and
  * what may have been the response to a request of ours must not be waited for.
  */
 import { limits } from "../limits.ts"
 import { answerableId, type RequestId } from "./envelope.ts"
+import type { Excess } from "./frameShape.ts"
 import { skipPrefix } from "./noise.ts"
 import { makeTopLevelKeyScanner, type TopLevelKeys, unreadable } from "./topLevelKeys.ts"
 
@@ -15,6 +16,7 @@ export interface Oversized {
   /** As noted; `null` for a request whose id cannot be echoed; `undefined` when there is none or it could not be told. */
   readonly id: RequestId | undefined
   readonly method: string | undefined
+  readonly excess: Excess
   readonly bytes: number
 }
 
@@ -33,7 +35,7 @@ export interface OversizedLine {
 }
 
 /** Starts with the first bytes of the line; a prefix of marks is known only if it is whole in them. */
-export const makeOversizedLine = (first: Uint8Array): OversizedLine => {
+export const makeOversizedLine = (first: Uint8Array, excess: Excess): OversizedLine => {
   const start = skipPrefix(first)
   const scanner = first[start] === 0x7b ? makeTopLevelKeyScanner() : undefined
   scanner?.push(first.subarray(start))
@@ -50,7 +52,7 @@ export const makeOversizedLine = (first: Uint8Array): OversizedLine => {
     end: () => {
       const bytes = last === 0x0d ? length - 1 : length
       return {
-        frame: scanner && tell(scanner.keys, bytes),
+        frame: scanner && tell(scanner.keys, excess, bytes),
         complete: scanner?.keys.complete === true,
         bytes
       }
@@ -59,14 +61,13 @@ export const makeOversizedLine = (first: Uint8Array): OversizedLine => {
 }
 
 /** What a shorter line would have been noise for is noise here, unless it looks like an answer that broke off. */
-const tell = (keys: TopLevelKeys, bytes: number): Oversized | undefined => {
+const tell = (keys: TopLevelKeys, excess: Excess, bytes: number): Oversized | undefined => {
   const { complete, id, resultOrError } = keys
   const claims = keys.jsonrpc || (id !== undefined && keys.method !== undefined && !keys.foreign)
   if (!claims && (complete || !resultOrError)) return undefined
   const method = typeof keys.method === "string" ? keys.method : undefined
   const known = complete && keys.method !== undefined && !resultOrError && id !== unreadable
-  if (known && id === undefined) return { _tag: "Oversized", kind: "notification", id: undefined, method, bytes }
-  if (known) return { _tag: "Oversized", kind: "request", id: answerableId(id), method, bytes }
-  const mayAnswer = id === undefined || id === unreadable ? undefined : answerableId(id)
-  return { _tag: "Oversized", kind: "response", id: mayAnswer, method, bytes }
+  const kind = !known ? "response" : id === undefined ? "notification" : "request"
+  const noted = id === undefined || id === unreadable ? undefined : answerableId(id)
+  return { _tag: "Oversized", kind, id: noted, method, excess, bytes }
 }

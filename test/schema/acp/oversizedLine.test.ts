@@ -192,6 +192,57 @@ describe("an oversized line", () => {
   })
 })
 
+describe("a line at the limits of shape", () => {
+  const nested = (depth: number) =>
+    `{"jsonrpc":"2.0","id":1,"method":"m","params":${"[".repeat(depth)}${"]".repeat(depth)}}`
+  const holding = (values: number) => `{"jsonrpc":"2.0","method":"m","params":[${"1,".repeat(values)}1]}`
+  const told = (line: string) => decode(`${line}\n${lines(response(0, 1))}`).frames
+
+  it("is a frame at the depth, and oversized one level past it", () => {
+    expect(told(nested(limits.frameDepthMax - 1))[0]).toMatchObject({ _tag: "Request" })
+    expect(told(nested(limits.frameDepthMax))).toMatchObject([
+      { _tag: "Oversized", kind: "request", id: 1, method: "m", excess: "nesting" },
+      { _tag: "Response" }
+    ])
+  })
+
+  it("is a frame at the number of values, and oversized one past it", () => {
+    // Beside the commas of the list: two brackets, two commas, and the first value.
+    const most = limits.frameValuesMax - 5
+    expect(told(holding(most))[0]).toMatchObject({ _tag: "Notification" })
+    expect(told(holding(most + 1))).toMatchObject([
+      { _tag: "Oversized", kind: "notification", method: "m", excess: "values" },
+      { _tag: "Response" }
+    ])
+  })
+
+  it("counts nothing inside strings", () => {
+    for (const text of [
+      "[".repeat(5000),
+      '"{\\'.repeat(5000),
+      `${"\\".repeat(4999)}"${"[".repeat(5000)}`,
+      ",".repeat(2_000_000)
+    ]) {
+      const sent = notification({ text, more: ["[", "\\", '"', "{".repeat(60), '\\"['.repeat(30)] })
+      expect(told(JSON.stringify(sent))[0]).toMatchObject({ _tag: "Notification", raw: sent })
+    }
+  })
+
+  const piece = Schema.Literals(['"', "\\", "[", "{", "]", "x", "漢", "x".repeat(47)])
+  it.prop("is a frame whatever its strings hold", [Schema.NonEmptyArray(piece)], ([pieces]) => {
+    const text = pieces.join("").repeat(600)
+    expect(told(JSON.stringify(notification([text, text, "]"])))[0]).toMatchObject({ _tag: "Notification" })
+  })
+
+  it("is told without being parsed when it holds nothing but brackets", () => {
+    expect(told(`{"jsonrpc":"2.0","id":1,"result":${"[".repeat(1_000_000)}`)).toMatchObject([
+      { _tag: "Oversized", kind: "response", id: 1, excess: "nesting" },
+      { _tag: "Response" }
+    ])
+    expect(told(`{"level":"info","dump":${"[".repeat(5000)}${"]".repeat(5000)}}`)).toMatchObject([{ _tag: "Response" }])
+  })
+})
+
 describe("any object beyond the limit", () => {
   const piece = Schema.Literals([
     '"',
