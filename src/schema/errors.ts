@@ -128,6 +128,34 @@ export class ProviderSetupFailed extends Schema.TaggedError<ProviderSetupFailed>
   reason: Schema.String
 }) {}
 
+/** The agent could not be fetched. Nothing is left of the attempt. `detail` holds the words of npm, or what did not match. */
+export class AgentInstallFailed extends Schema.TaggedError<AgentInstallFailed>()("AgentInstallFailed", {
+  code: Schema.tag("agent_install_failed"),
+  agent: Schema.String,
+  package: Schema.String,
+  reason: Schema.Literals([
+    "npm_missing",
+    "npm_failed",
+    "package_not_found",
+    "platform_unsupported",
+    "registry_unreachable",
+    "registry_refused",
+    "timed_out",
+    "executable_missing",
+    "hash_mismatch",
+    "cache_unwritable"
+  ]),
+  detail: Schema.String
+}) {}
+
+/** A command or a profile of the user does not hold. `path` names the place in it. */
+export class ProfileInvalid extends Schema.TaggedError<ProfileInvalid>()("ProfileInvalid", {
+  code: Schema.tag("profile_invalid"),
+  file: Schema.String,
+  path: Schema.String,
+  reason: Schema.String
+}) {}
+
 /** The policy promises a gate that this agent does not have. Raised before any process exists. */
 export class PolicyNotEnforceable extends Schema.TaggedError<PolicyNotEnforceable>()("PolicyNotEnforceable", {
   code: Schema.tag("policy_not_enforceable"),

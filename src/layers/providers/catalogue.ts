@@ -1,0 +1,19 @@
+/** The agents that Greenroom knows by name. Each is loaded when it is asked for. */
+import * as Effect from "effect/Effect"
+import type { Provider } from "../../services/Provider.ts"
+
+export interface CatalogueEntry {
+  readonly id: string
+  readonly load: Effect.Effect<Provider>
+}
+
+export const catalogue: ReadonlyArray<CatalogueEntry> = [
+  { id: "bundled", load: Effect.promise(async () => (await import("./bundled/index.ts")).bundled) },
+  { id: "copilot", load: Effect.promise(async () => (await import("./copilot/index.ts")).copilot) },
+  { id: "codex", load: Effect.promise(async () => (await import("./codex/index.ts")).codex) },
+  { id: "opencode", load: Effect.promise(async () => (await import("./opencode/index.ts")).opencode) }
+]
+
+/** `undefined`: no agent of this name. */
+export const providerById = (id: string): Effect.Effect<Provider | undefined> =>
+  catalogue.find((entry) => entry.id === id)?.load ?? Effect.succeed(undefined)

@@ -1,0 +1,55 @@
+/**
+ * OpenAI Codex over ACP, by Zed's adapter: one executable. What is given with `-c` wins over the configuration of the user
+ * and of the workspace, so neither can open the gate.
+ */
+import { join } from "node:path"
+import { providerOf } from "../profile.ts"
+
+export const codex = providerOf({
+  id: "codex",
+  name: "OpenAI Codex",
+  commands: ["codex-acp"],
+  // Under `untrusted` all but well-known reading commands ask; those run in a sandbox that cannot write.
+  args: settings({ approval_policy: "untrusted", sandbox_mode: "read-only" }),
+  traits: {
+    // A search of the web is made by the model's own service.
+    gate: { edit: "asks", execute: "asks", fetch: "silent", mcp: "asks" },
+    // A command that Codex takes for a reading one is of kind `read`, even when it is to run outside the sandbox.
+    toolKindTrusted: false,
+    closesToolsOnCancel: false,
+    modelAtLaunch: true,
+    // It never ends at the end of its input.
+    graces: { eofMs: 50 }
+  },
+  distribution: {
+    package: "@zed-industries/codex-acp-{platform}",
+    version: "0.16.0",
+    executable: "bin/codex-acp",
+    sha256: { "linux-x64": "23a9f2af247fc61aa9a895d5ee91a62a35d05a883bddc2c85d1dc6b2be697087" }
+  },
+  packages: ["@zed-industries/codex-acp"],
+  start: ({ options, privateHome }) => ({
+    args: options.model === undefined ? [] : settings({ model: options.model }),
+    env: { NO_BROWSER: "1", ...(privateHome === undefined ? {} : { CODEX_HOME: join(privateHome, ".codex") }) },
+    userEnv: ["CODEX_HOME"],
+    // It insists on the folder.
+    files: { ".codex/config.toml": "# What this launch needs is on its command line.\n" }
+  }),
+  withModelServer: (server, { options }) => ({
+    args: settings({
+      ...(options.model === undefined ? { model: "gpt-5.4" } : {}),
+      model_provider: "server",
+      "model_providers.server.name": "Model server",
+      "model_providers.server.base_url": `${server.origin}/v1`,
+      "model_providers.server.wire_api": "responses",
+      "model_providers.server.request_max_retries": 1,
+      "model_providers.server.stream_max_retries": 1,
+      "model_providers.server.requires_openai_auth": false
+    })
+  })
+})
+
+/** Values are TOML, which writes text, numbers and booleans as JSON does. */
+function settings(values: Readonly<Record<string, string | number | boolean>>): ReadonlyArray<string> {
+  return Object.entries(values).flatMap(([key, value]) => ["-c", `${key}=${JSON.stringify(value)}`])
+}
