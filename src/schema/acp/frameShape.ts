@@ -48,14 +48,15 @@ const endOfString = (bytes: Uint8Array, from: number, end: number): number => {
     index += byte === 0x5c ? 2 : 1
   }
   let quote = bytes.indexOf(0x22, index)
-  while (quote !== -1 && isEscaped(bytes, index, quote)) quote = bytes.indexOf(0x22, quote + 1)
+  while (quote !== -1 && isEscaped(bytes, quote)) quote = bytes.indexOf(0x22, quote + 1)
   return quote === -1 ? end : quote
 }
 
 const walkedBytesMax = 48
 
-const isEscaped = (bytes: Uint8Array, from: number, quote: number): boolean => {
+/** By an odd number of backslashes. The string's own opening quote ends them at the latest. */
+const isEscaped = (bytes: Uint8Array, quote: number): boolean => {
   let index = quote
-  while (index > from && bytes[index - 1] === 0x5c) index -= 1
+  while (bytes[index - 1] === 0x5c) index -= 1
   return (quote - index) % 2 === 1
 }

@@ -216,6 +216,13 @@ describe("a line at the limits of shape", () => {
     ])
   })
 
+  it("counts levels, not brackets, and counts on after a long string", () => {
+    const wide = notification(Array.from({ length: 5000 }, () => [{}]))
+    expect(told(JSON.stringify(wide))[0]).toMatchObject({ _tag: "Notification" })
+    const deep = `{"jsonrpc":"2.0","method":"m","text":"${"x".repeat(500)}","params":${"[".repeat(600)}${"]".repeat(600)}}`
+    expect(told(deep)[0]).toMatchObject({ _tag: "Oversized", excess: "nesting" })
+  })
+
   it("counts nothing inside strings", () => {
     for (const text of [
       "[".repeat(5000),
