@@ -78,7 +78,7 @@ export const openConnection = Effect.fnUntraced(function* (
   })
   const link = yield* Deferred.await(opened)
   const life = makeLife(link)
-  const writer = makeFrameWriter({ toLink: link.write, toMailbox: ref.tell, giveUp: life.giveUp })
+  const writer = makeFrameWriter({ toLink: link.write, toMailbox: (message) => ref.tell(message), giveUp: life.giveUp })
   const slots = makeAnswerSlots({
     connection: ref.path,
     max: limits.pendingInboundRequestsMax,

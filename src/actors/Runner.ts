@@ -19,6 +19,7 @@ import {
   type AnswerRefused,
   type AskTimedOut,
   type ConnectionClosed,
+  InvariantViolated,
   type MailboxFull,
   PolicyNotEnforceable,
   type PromptRefused,
@@ -71,9 +72,9 @@ export interface PromptHandle {
   readonly turnId: string
   /** From `turn.submitted` to the terminal. Read once. */
   readonly events: Stream.Stream<Event>
-  readonly outcome: Effect.Effect<TurnOutcome, SessionClosed | ActorCrashed>
+  readonly outcome: Effect.Effect<TurnOutcome>
   /** Cancels the turn and waits for its outcome. */
-  readonly cancel: Effect.Effect<TurnOutcome, SessionClosed | ActorCrashed>
+  readonly cancel: Effect.Effect<TurnOutcome>
 }
 
 export interface OpenedSession {
@@ -151,7 +152,7 @@ export const layer: Layer.Layer<Runner, never, Services> = Layer.effect(
     return Runner.of({
       open,
       events: (filter) => journal.subscribe(filter ?? {}),
-      tree: Effect.sync(registry.snapshot)
+      tree: Effect.sync(() => registry.snapshot())
     })
   })
 )
@@ -173,9 +174,11 @@ const opened = (session: Session, journal: Journal["Service"], ids: Ids["Service
     yield* ref
       .ask({ _tag: "Prompt", payload: { turnId, parts: partsOf(input), ...deadline } })
       .pipe(Effect.catchTags(closed))
-    const outcome = ref.ask({ _tag: "Outcome", payload: { turnId } }).pipe(Effect.catchTags(closed))
-    const cancel = Effect.andThen(cancelTurn(turnId), outcome)
-    yield* Effect.addFinalizer(() => Effect.ignore(cancel))
+    const outcome =
+      session.outcome(turnId) ?? Effect.die(new InvariantViolated({ invariant: "session.turnKnown", detail: "" }))
+    // A session that is closed has ended its turns.
+    const cancel = Effect.andThen(Effect.ignore(cancelTurn(turnId)), outcome)
+    yield* Effect.addFinalizer(() => cancel)
     return {
       turnId,
       events:

@@ -40,6 +40,7 @@ import type { Entry } from "./Connection.ts"
 import { type Claim, type ClaimError, Connections } from "./Connections.ts"
 import { Journal } from "./Journal.ts"
 import * as Actor from "./kernel/Actor.ts"
+import { forkOwned } from "./forkOwned.ts"
 import type { Handlers } from "./kernel/Message.ts"
 import { Registry } from "./kernel/Registry.ts"
 import type { GroupMessage } from "./kernel/RpcMessages.ts"
@@ -75,6 +76,8 @@ export interface Session {
   readonly initialized: InitializeResult
   readonly created: NewSessionResult
   readonly claim: Claim
+  /** The outcome of an accepted turn, also after the session has been closed; `undefined` for one that is not remembered. */
+  readonly outcome: (turnId: string) => Effect.Effect<TurnOutcome> | undefined
   /** Cancels what runs, ends the agent, and says what that proved. Idempotent; if interrupted it goes on. */
   readonly close: Effect.Effect<CleanupReport>
 }
@@ -108,7 +111,7 @@ export const openSession = Effect.fnUntraced(function* (
     stopWithin,
     behaviour: behaviour(options, opened)
   })
-  const { claim, created, end } = yield* Deferred.await(opened)
+  const { claim, created, outcome, end } = yield* Deferred.await(opened)
   let closing: Deferred.Deferred<CleanupReport> | undefined
   const close = Effect.suspend(() => {
     if (closing !== undefined) return Deferred.await(closing)
@@ -126,6 +129,7 @@ export const openSession = Effect.fnUntraced(function* (
     initialized: claim.initialized,
     created,
     claim,
+    outcome,
     close
   }
 })
@@ -136,13 +140,13 @@ const isTurnId = Schema.is(StableId)
 interface Opened {
   readonly claim: Claim
   readonly created: NewSessionResult
+  readonly outcome: Session["outcome"]
   readonly end: Effect.Effect<CleanupReport>
 }
 
 const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: Deferred.Deferred<Opened>) {
   const { sessionId, runId, launch } = options
   const context = yield* Effect.context<Services | Actor.Self>()
-  const scope = yield* Effect.scope
   const journal = yield* Journal
   const claim = yield* (yield* Connections).claim(`connection:${sessionId}`, launch)
   const { connection } = claim
@@ -217,7 +221,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     died,
     append: (made, bytes, turnDraining) => Effect.asVoid(journal.append(entry(made, bytes), turnDraining ?? draining))
   })
-  yield* Effect.forkScoped(pump.run)
+  yield* forkOwned(pump.run)
 
   yield* force(drafts.harnessReady(options.agent, claim.initialized))
   const created = yield* setUpSession(
@@ -260,12 +264,14 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     turns.set(turnId, turn)
     remember(outcomes, turnId, turn.outcome)
     waiting.push(turn)
-    yield* Effect.forkIn(
+    yield* forkOwned(
       Effect.andThen(
         turn.outcome,
-        Effect.suspend(() => (settled(turn), startNext))
-      ),
-      scope
+        Effect.suspend(() => {
+          settled(turn)
+          return startNext
+        })
+      )
     )
     if (remembered.delete(turnId)) yield* turn.cancel("interrupt")
     else yield* startNext
@@ -295,7 +301,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     return report
   })
 
-  Deferred.doneUnsafe(opened, Exit.succeed({ claim, created, end }))
+  Deferred.doneUnsafe(opened, Exit.succeed({ claim, created, outcome: (turnId) => outcomes.get(turnId), end }))
   const handlers: Handlers<SessionMessage, Actor.Self | Scope.Scope> = {
     Prompt: ({ payload }) => accept(payload),
     Outcome: ({ payload }) => {

@@ -24,6 +24,7 @@ import { initialState, project, type ProjectionState, turnTerminal } from "../sc
 import type { CancelledBy, TurnOutcome } from "../schema/turn.ts"
 import type { Connection, Ticket } from "./Connection.ts"
 import { Journal } from "./Journal.ts"
+import { forkOwned } from "./forkOwned.ts"
 import * as Actor from "./kernel/Actor.ts"
 import type { Ask, Handlers, Tell } from "./kernel/Message.ts"
 import { Registry } from "./kernel/Registry.ts"
@@ -81,8 +82,11 @@ export interface Turn {
   readonly draining: Latch.Latch
 }
 
-/** Room for what its session tells it, one at a time, and for its own timers. */
-const mailbox = { capacity: 16, policy: "suspend" } as const
+/**
+ * Room for what its session tells it, one at a time, and for its own timers, each of which tells it one thing once. It
+ * rejects, because a timer must not wait for its own actor.
+ */
+const mailbox = { capacity: 16, policy: "reject" } as const
 
 const stopWithin = limits.writeMs * 3
 
@@ -95,7 +99,8 @@ export const spawnTurn = Effect.fnUntraced(function* (
     draining: Latch.makeUnsafe(false),
     outcome: Deferred.makeUnsafe<TurnOutcome>(),
     isPrompted: false,
-    isAnswered: false
+    isAnswered: false,
+    isCancelled: false
   }
   const self = Deferred.makeUnsafe<Actor.ActorRef<TurnMessage>>()
   const tell = (message: TurnMessage) => Effect.flatMap(Deferred.await(self), (own) => Effect.ignore(own.tell(message)))
@@ -127,6 +132,8 @@ export const spawnTurn = Effect.fnUntraced(function* (
     died: (cause) => taken({ _tag: "Died", cause }),
     cancel: (by) =>
       Effect.suspend(() => {
+        if (shared.isCancelled) return Effect.void
+        shared.isCancelled = true
         shared.draining.openUnsafe()
         return Effect.ignore(ref.tell({ _tag: "Cancel", by }))
       }),
@@ -143,6 +150,7 @@ interface Shared {
   readonly outcome: Deferred.Deferred<TurnOutcome>
   isPrompted: boolean
   isAnswered: boolean
+  isCancelled: boolean
 }
 
 const behaviour = Effect.fnUntraced(function* (
@@ -154,7 +162,7 @@ const behaviour = Effect.fnUntraced(function* (
   const journal = yield* Journal
   const registry = yield* Registry
   const self = yield* Actor.Self
-  const scope = yield* Effect.scope
+  const owner = yield* Effect.context<Actor.Self | Scope.Scope>()
   const open = new Set<RuntimeRequest>()
   let machine = queued
   let projection = initialState({ _tag: "Turn", turnId }, options.agent)
@@ -164,7 +172,7 @@ const behaviour = Effect.fnUntraced(function* (
 
   const entry = (drafts: ReadonlyArray<EventDraft>, bytes: number) => ({ runId, sessionId, turnId, drafts, bytes })
   const force = (...drafts: ReadonlyArray<EventDraft>) => journal.force(entry(drafts, 0))
-  const fork = (effect: Effect.Effect<void>) => Effect.asVoid(Effect.forkIn(effect, scope, { startImmediately: true }))
+  const fork = (work: Effect.Effect<void>) => Effect.provideContext(forkOwned(work), owner)
 
   /** The transition is one synchronous step; its outputs are performed in order. */
   const input = (what: TurnInput): Effect.Effect<void> =>
@@ -258,15 +266,14 @@ const behaviour = Effect.fnUntraced(function* (
     )
     open.add(ref)
     options.requests.set(requestId, ref)
-    yield* Effect.forkIn(
+    yield* fork(
       Effect.andThen(
         ref.watch,
         Effect.sync(() => {
           open.delete(ref)
           options.requests.delete(requestId)
         })
-      ),
-      scope
+      )
     )
     if (machine._tag !== "Prompting") yield* endRequests("cancelled")
   })
@@ -291,10 +298,12 @@ const behaviour = Effect.fnUntraced(function* (
   })
 
   // A turn that is torn down still ends: cancelled by the shutdown that tore it down.
-  yield* Effect.addFinalizer(() =>
+  yield* Effect.addFinalizer((exit) =>
     Effect.suspend(() => {
+      if (machine._tag === "Settled") return Effect.void
       closing = true
       shared.draining.openUnsafe()
+      if (Exit.isFailure(exit) && Exit.hasDies(exit)) return terminal(crashed)
       return Effect.andThen(input({ _tag: "CancelRequested", by: "shutdown" }), input({ _tag: "CancelDeadlineFired" }))
     })
   )
@@ -327,6 +336,13 @@ const closedInput = ({ reason, stderrTail, exit }: ConnectionClosed): TurnInput 
   stderrTail,
   ...(exit === undefined ? {} : { exit })
 })
+
+const crashed: TurnOutcome = {
+  _tag: "Failed",
+  reason: "crashed",
+  detail: "a defect of the runner ended the turn",
+  undeliveredEvents: 0
+}
 
 const endOf = (outcome: TurnOutcome): "completed" | "failed" | "cancelled" => {
   switch (outcome._tag) {
