@@ -1,32 +1,36 @@
 /**
- * The frame codec against the official SDK and against the least that any codec must do. All three read the same bytes from
- * memory, in alternating rounds of one process; a figure is the median over the rounds of the ratio within a round.
+ * The frame codec beside the official SDK, and beside the least that any codec must do. All three read the same bytes from
+ * memory. A figure is the median over the rounds of the ratio within a round.
  */
 import * as acp from "@agentclientprotocol/sdk"
 import { makeFrameDecoder } from "../src/schema/acp/frame.ts"
 import { sessionUpdateOf } from "../src/schema/acp/protocol.ts"
+import { inTurns, median, microsEach } from "./measure.ts"
 
 const framesCount = 200_000
 const frameBytes = 312
 const chunkBytes = 64 * 1024
 const rounds = 5
 
-/** Ratios of rates; `codecVsSdk` is better when larger, `codecVsFloor` when smaller. */
 export const run = async (): Promise<Record<string, number>> => {
   const chunks = makeChunks()
-  const vsSdk: Array<number> = []
-  const vsFloor: Array<number> = []
-  // The first round warms up and is not counted.
-  for (let round = 0; round <= rounds; round += 1) {
-    const floorMs = await timed(() => readWithFloor(chunks))
-    const codecMs = await timed(() => readWithCodec(chunks))
-    const sdkMs = await timed(() => readWithSdk(chunks))
-    if (round === 0) continue
-    vsSdk.push(sdkMs / codecMs)
-    vsFloor.push(codecMs / floorMs)
+  const { codec, floor, sdk } = await inTurns(rounds, {
+    floor: () => microsEachFrame(() => readWithFloor(chunks)),
+    codec: () => microsEachFrame(() => readWithCodec(chunks)),
+    sdk: () => microsEachFrame(() => readWithSdk(chunks))
+  })
+  return {
+    codecMicros: median(codec),
+    codecVsSdk: median(codec.map((micros, round) => (sdk[round] ?? Number.NaN) / micros)),
+    codecVsFloor: median(codec.map((micros, round) => micros / (floor[round] ?? Number.NaN)))
   }
-  return { codecVsSdk: median(vsSdk), codecVsFloor: median(vsFloor) }
 }
+
+const microsEachFrame = (read: () => number | Promise<number>): Promise<number> =>
+  microsEach(framesCount, async () => {
+    const updates = await read()
+    if (updates !== framesCount) throw new Error(`read ${updates} of ${framesCount} updates`)
+  })
 
 /** Our decoder, and the address of every update as the connection reads it. */
 const readWithCodec = (chunks: ReadonlyArray<Uint8Array>): number => {
@@ -79,14 +83,6 @@ const readWithSdk = (chunks: ReadonlyArray<Uint8Array>): Promise<number> => {
   return promise.finally(() => connection.close())
 }
 
-const timed = async (read: () => number | Promise<number>): Promise<number> => {
-  const start = performance.now()
-  const updates = await read()
-  const elapsedMs = performance.now() - start
-  if (updates !== framesCount) throw new Error(`read ${updates} of ${framesCount} updates`)
-  return elapsedMs
-}
-
 const makeChunks = (): ReadonlyArray<Uint8Array> => {
   const output = Buffer.from(makeFrame().repeat(framesCount))
   const chunks: Array<Uint8Array> = []
@@ -109,6 +105,3 @@ const makeFrame = (): string => {
     })}\n`
   return line("word ".repeat(frameBytes).slice(0, frameBytes - line("").length))
 }
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
