@@ -19,6 +19,7 @@ import {
   type AnswerRefused,
   type AskTimedOut,
   type ConnectionClosed,
+  type EnvironmentRefused,
   InvariantViolated,
   type MailboxFull,
   PolicyNotEnforceable,
@@ -43,10 +44,11 @@ import { Journal, type Subscription } from "./Journal.ts"
 import { Registry, type Row } from "./kernel/Registry.ts"
 import { openSession, type OpenError as SessionOpenError, type Session } from "./Session.ts"
 
-export interface OpenOptions extends Omit<LaunchOptions, "hostEnv"> {
+export interface OpenOptions extends Omit<LaunchOptions, "model" | "modelServer"> {
   readonly provider: Provider
-  /** From which the allow-list picks; nothing else of it reaches the agent. */
-  readonly hostEnv: LaunchOptions["hostEnv"]
+  /** Default: the agent's own. An agent that does not have it refuses the session. */
+  readonly model?: string
+  readonly modelServer?: LaunchOptions["modelServer"]
   readonly policy: PermissionPolicy
   /** There is somebody who answers requests with `answer`. Default: false, and what would be asked is rejected once. */
   readonly canAsk?: boolean
@@ -102,7 +104,12 @@ export interface OpenedSession {
   readonly close: Effect.Effect<CleanupReport>
 }
 
-export type OpenError = SessionOpenError | PolicyNotEnforceable | AgentMissing | ProviderSetupFailed
+export type OpenError =
+  | SessionOpenError
+  | PolicyNotEnforceable
+  | AgentMissing
+  | ProviderSetupFailed
+  | EnvironmentRefused
 
 export class Runner extends Context.Service<
   Runner,
@@ -132,7 +139,7 @@ export const layer: Layer.Layer<Runner, never, Services> = Layer.effect(
       if (verdict._tag === "NotEnforceable") {
         return yield* new PolicyNotEnforceable({ agent: provider.id, policy, effects: verdict.effects })
       }
-      const launch = yield* provider.launch(options)
+      const launch = yield* provider.launch({ ...options, model: options.model, modelServer: options.modelServer })
       const session = yield* openSession({
         sessionId: yield* ids.next("session"),
         runId: options.runId ?? (yield* ids.next("run")),
@@ -144,7 +151,7 @@ export const layer: Layer.Layer<Runner, never, Services> = Layer.effect(
         canAsk: options.canAsk ?? false,
         mcpServers: options.mcpServers ?? [],
         mode: options.mode,
-        model: options.model
+        model: provider.traits.modelAtLaunch === true ? undefined : options.model
       }).pipe(Effect.provideContext(services))
       return opened(session, journal, ids)
     })

@@ -183,7 +183,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
   const died = Effect.fnUntraced(function* (cause: ConnectionClosed) {
     dead = cause
     calls.fail(cause)
-    for (const turn of [...turns.values()]) yield* turn.died(cause)
+    for (const turn of turns.values()) yield* turn.died(cause)
     if (isClosing) return
     yield* sayExit(cause.exit)
     yield* force(drafts.sessionFailed(cause))

@@ -269,7 +269,8 @@ const behaviour = Effect.fnUntraced(function* (
     yield* fork(
       Effect.andThen(
         ref.watch,
-        Effect.sync(() => {
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          lastFrameMs = now
           open.delete(ref)
           options.requests.delete(requestId)
         })
@@ -280,20 +281,16 @@ const behaviour = Effect.fnUntraced(function* (
 
   /** Says once per quiet spell that nothing came; a person's time to answer is not the agent's silence. */
   const watchSilence = Effect.gen(function* () {
-    for (let spell = 0; ;) {
-      const seenMs = lastFrameMs
-      const now = yield* Clock.currentTimeMillis
-      yield* Effect.sleep(Math.max(1, seenMs + limits.stalledMs - now))
-      if (lastFrameMs !== seenMs || open.size > 0 || !shared.isPrompted) {
-        if (lastFrameMs === seenMs) lastFrameMs = yield* Clock.currentTimeMillis
-        continue
+    let reportedMs: number | undefined
+    for (;;) {
+      const quietMs = (yield* Clock.currentTimeMillis) - lastFrameMs
+      if (quietMs >= limits.stalledMs && shared.isPrompted && open.size === 0 && reportedMs !== lastFrameMs) {
+        reportedMs = lastFrameMs
+        const summary = `nothing came from the agent for ${limits.stalledMs} ms`
+        const id = `${turnId} stalled ${reportedMs}`
+        yield* force(noticeDraft({ id, category: "stalled", severity: "warning", summary, turnId }))
       }
-      spell++
-      const summary = `nothing came from the agent for ${limits.stalledMs} ms`
-      yield* force(
-        noticeDraft({ id: `${turnId} stalled ${spell}`, category: "stalled", severity: "warning", summary, turnId })
-      )
-      while (lastFrameMs === seenMs) yield* Effect.sleep(limits.stalledMs)
+      yield* Effect.sleep(quietMs < limits.stalledMs ? limits.stalledMs - quietMs : limits.stalledMs)
     }
   })
 

@@ -40,8 +40,6 @@ export const openOptions: Runner.OpenOptions = {
   provider: fakeProvider,
   cwd: workspace,
   home: "private",
-  model: undefined,
-  modelServer: undefined,
   hostEnv: {},
   policy: "ask",
   canAsk: true

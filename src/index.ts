@@ -1,0 +1,25 @@
+/** What a host imports. */
+export * as Greenroom from "./layers/Greenroom.ts"
+export {
+  type OpenedSession,
+  type OpenError,
+  type OpenOptions,
+  type PromptHandle,
+  type PromptOptions,
+  Runner
+} from "./actors/Runner.ts"
+export type { Subscription } from "./actors/Journal.ts"
+export { catalogue, providerById } from "./layers/providers/catalogue.ts"
+export { providerFromCommand } from "./layers/providers/command.ts"
+export { readProfiles } from "./layers/providers/profileFile.ts"
+export type { CleanupReport, Launch } from "./services/AgentLink.ts"
+export { AgentLinks } from "./services/AgentLink.ts"
+export type { Backend, ProcessExit, ProcessIdentity } from "./services/Os.ts"
+export type { GateTrait, Located, Provider, Traits } from "./services/Provider.ts"
+export * as errors from "./schema/errors.ts"
+export { limits } from "./schema/limits.ts"
+export type { PromptInput, PromptPart } from "./schema/acp/prompt.ts"
+export type { Event, EventDraft } from "./schema/prp/event.ts"
+export { validateEvent } from "./schema/prp/event.ts"
+export type { PermissionPolicy, PermissionRequest, RequestAnswer } from "./schema/request.ts"
+export type { TurnOutcome } from "./schema/turn.ts"
