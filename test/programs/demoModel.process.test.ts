@@ -309,7 +309,7 @@ describe("the demo model", () => {
       })
       expect(await said(model, wire, [wires[wire].text("<now>noon</now>\nsay hello")])).toEqual({ text: "hello" })
       await ask(model, wire, wires[wire].withResult("README.md\nsrc"))
-      expect(model.log.at(-1)?.turn).toEqual({ text: "The command is done. It said: README.md src" })
+      expect(model.log.at(-1)?.turn).toEqual({ text: "The shell said: README.md src" })
     })
 
     it(`reports the images of a prompt on ${wire}`, async () => {
@@ -325,6 +325,23 @@ describe("the demo model", () => {
     const { messages } = wires.chat.withResult("x")
     await ask(model, "chat", { messages: [...messages, { role: "user", content: "say new" }] })
     expect(model.log.at(-1)?.turn).toEqual({ text: "new" })
+  })
+
+  it("does not ask Codex for more where every command is asked for anyway", async () => {
+    const model = await start()
+    const string = { type: "string" }
+    const tools = [{ name: "exec_command", parameters: { properties: { cmd: string, sandbox_permissions: string } } }]
+    const { input } = wires.responses.conversation("run: ls")
+    const argumentsUnder = async (policy: string) => {
+      const context = { type: "message", role: "developer", content: [{ type: "input_text", text: policy }] }
+      await ask(model, "responses", { tools, input: [context, ...input] })
+      return model.log.at(-1)?.turn.calls?.[0]?.args
+    }
+    for (const policy of ["`approval_policy` is `unless-trusted`", "<approval_policy>untrusted</approval_policy>"])
+      expect(await argumentsUnder(policy)).toEqual({ cmd: "ls" })
+    const asking = { cmd: "ls", sandbox_permissions: "require_escalated" }
+    for (const policy of ["`approval_policy` is `on-request`", "untrusted commands"])
+      expect(await argumentsUnder(policy)).toEqual(asking)
   })
 
   it("refuses a request of more bytes than the bound", async () => {

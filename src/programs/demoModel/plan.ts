@@ -9,8 +9,7 @@ import type { ModelTurn } from "./script.ts"
 import type { ModelRequest, ToolOffer } from "./wire.ts"
 
 export const plannedTurn = (request: ModelRequest): ModelTurn => {
-  if (request.toolResult !== undefined)
-    return { text: `The command is done. It said: ${shortened(request.toolResult)}` }
+  if (request.toolResult !== undefined) return { text: `The shell said: ${shortened(request.toolResult)}` }
   const seen = request.images.map((image) => `image seen: ${image.type} ${image.bytes}\n`).join("")
   const steps = stepsOf(request.prompt)
   if (request.prompt === "") return { text: seen === "" ? "There is nothing to do." : seen.trimEnd() }

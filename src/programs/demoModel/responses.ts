@@ -37,7 +37,9 @@ const resultText = (output: unknown): string => (isRecord(output) ? textOf(outpu
 
 /** Codex states its policy in the context of the conversation. */
 const saysUntrusted = (body: Json): boolean =>
-  itemsOf(body["input"]).some((item) => /approval_policy(?:`? is `?|>)\s*untrusted/i.test(textOf(item["content"])))
+  itemsOf(body["input"]).some((item) =>
+    /approval_policy(?:`? is `?|>)\s*(?:untrusted|unless-trusted)/i.test(textOf(item["content"]))
+  )
 
 const usageFields = {
   input_tokens: usage.input,
