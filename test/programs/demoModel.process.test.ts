@@ -327,6 +327,17 @@ describe("the demo model", () => {
     expect(model.log.at(-1)?.turn).toEqual({ text: "new" })
   })
 
+  it("does not take up an old prompt again", async () => {
+    const model = await start()
+    const messages = [
+      { role: "user", content: "run: ls" },
+      { role: "assistant", content: "no" },
+      { role: "user", content: "<reminder>be good</reminder>" }
+    ]
+    await ask(model, "chat", { messages })
+    expect(model.log.at(-1)?.turn).toEqual({ text: "There is nothing to do." })
+  })
+
   it("does not ask Codex for more where every command is asked for anyway", async () => {
     const model = await start()
     const string = { type: "string" }
