@@ -3,6 +3,15 @@
  * memory. A figure is the median over the rounds of the ratio within a round.
  */
 import * as acp from "@agentclientprotocol/sdk"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { openConnection } from "../src/actors/Connection.ts"
+import * as Registry from "../src/actors/kernel/Registry.ts"
+import { Runner } from "../src/actors/Runner.ts"
+import * as Greenroom from "../src/layers/Greenroom.ts"
+import type { Provider } from "../src/services/Provider.ts"
+import { memoryAgent, memorySessionId } from "./memoryAgent.ts"
 import { makeFrameDecoder } from "../src/schema/acp/frame.ts"
 import { sessionUpdateOf } from "../src/schema/acp/protocol.ts"
 import { inTurns, median, microsEach } from "./measure.ts"
@@ -14,15 +23,22 @@ const rounds = 5
 
 export const run = async (): Promise<Record<string, number>> => {
   const chunks = makeChunks()
-  const { codec, floor, sdk } = await inTurns(rounds, {
+  const { decoder, queue, consumer, floor, sdk } = await inTurns(rounds, {
     floor: () => microsEachFrame(() => readWithFloor(chunks)),
-    codec: () => microsEachFrame(() => readWithCodec(chunks)),
+    decoder: () => microsEachFrame(() => readWithDecoder(chunks)),
+    queue: () => microsEachFrame(() => readFromQueue(chunks)),
+    consumer: () => microsEachFrame(() => readAsConsumer(chunks)),
     sdk: () => microsEachFrame(() => readWithSdk(chunks))
   })
+  const ratio = (of: ReadonlyArray<number>, to: ReadonlyArray<number>) =>
+    median(of.map((micros, round) => micros / (to[round] ?? Number.NaN)))
   return {
-    codecMicros: median(codec),
-    codecVsSdk: median(codec.map((micros, round) => (sdk[round] ?? Number.NaN) / micros)),
-    codecVsFloor: median(codec.map((micros, round) => micros / (floor[round] ?? Number.NaN)))
+    decoderMicros: median(decoder),
+    queueMicros: median(queue),
+    consumerMicros: median(consumer),
+    codecVsSdk: ratio(sdk, queue),
+    codecVsFloor: ratio(queue, floor),
+    consumerVsSdk: ratio(sdk, consumer)
   }
 }
 
@@ -32,8 +48,51 @@ const microsEachFrame = (read: () => number | Promise<number>): Promise<number> 
     if (updates !== framesCount) throw new Error(`read ${updates} of ${framesCount} updates`)
   })
 
-/** Our decoder, and the address of every update as the connection reads it. */
-const readWithCodec = (chunks: ReadonlyArray<Uint8Array>): number => {
+/** To the ordered queue of a connection, as the holder of its claim takes from it. */
+const readFromQueue = (chunks: ReadonlyArray<Uint8Array>): Promise<number> =>
+  Effect.gen(function* () {
+    const connection = yield* openConnection("bench", launch)
+    yield* Effect.flatten(connection.request(connection.ticket("session/prompt"), {}))
+    let updates = 0
+    while (updates < framesCount) {
+      const batch = yield* connection.take
+      for (const entry of batch?.entries ?? []) if (entry._tag === "Update") updates += 1
+    }
+    return updates
+  }).pipe(Effect.scoped, Effect.provide(Layer.merge(memoryAgent(chunks), Registry.layer)), Effect.runPromise)
+
+/** To whoever reads the events of a turn: projected, sequenced, delivered. */
+const readAsConsumer = (chunks: ReadonlyArray<Uint8Array>): Promise<number> =>
+  Effect.gen(function* () {
+    const session = yield* (yield* Runner).open({ ...openOptions, provider: memoryProvider })
+    const prompt = yield* session.prompt("go")
+    let updates = 0
+    yield* Stream.runForEachArray(prompt.events, (events) =>
+      Effect.sync(() => {
+        for (const event of events) if (event.eventType === "item.delta") updates += 1
+      })
+    )
+    return updates
+  }).pipe(Effect.scoped, Effect.provide(Layer.provide(Greenroom.overLinks, memoryAgent(chunks))), Effect.runPromise)
+
+const launch = { command: "memory", args: [], env: {}, cwd: "/" }
+
+const memoryProvider: Provider = {
+  id: "memory",
+  name: "Memory",
+  traits: {
+    gate: { edit: "asks", execute: "asks", fetch: "asks", mcp: "asks" },
+    toolKindTrusted: false,
+    closesToolsOnCancel: true
+  },
+  locate: () => Effect.succeed({ _tag: "Found", command: "memory", args: [], version: undefined }),
+  launch: () => Effect.succeed(launch)
+}
+
+const openOptions = { cwd: "/", home: "private", hostEnv: {}, policy: "ask" } as const
+
+/** Our decoder alone, and the address of every update as the connection reads it. */
+const readWithDecoder = (chunks: ReadonlyArray<Uint8Array>): number => {
   const decoder = makeFrameDecoder()
   let updates = 0
   for (const chunk of chunks) {
@@ -99,7 +158,7 @@ const makeFrame = (): string => {
       jsonrpc: "2.0",
       method: "session/update",
       params: {
-        sessionId: "0f2c1a9e-5b7d-4c3e-8a6f-d1e2b3c4a5f6",
+        sessionId: memorySessionId,
         update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text }, messageId: "message_1" }
       }
     })}\n`
