@@ -304,6 +304,21 @@ export class AnswerRefused extends Schema.TaggedError<AnswerRefused>()("AnswerRe
   reason: Schema.Literals(["stale", "already_answered", "unknown_request", "option_not_offered", "connection_dead"])
 }) {}
 
+// The command
+
+/** The command line cannot be obeyed; nothing was started. `reason` never repeats a secret. */
+export class UsageInvalid extends Schema.TaggedError<UsageInvalid>()("UsageInvalid", {
+  code: Schema.tag("usage_invalid"),
+  option: Schema.String,
+  reason: Schema.String
+}) {}
+
+/** Nobody reads this stream any more. */
+export class OutputClosed extends Schema.TaggedError<OutputClosed>()("OutputClosed", {
+  code: Schema.tag("output_closed"),
+  stream: Schema.Literals(["stdout", "stderr"])
+}) {}
+
 /** Dies with a typed defect when a condition of ours does not hold. */
 export const invariant: (holds: boolean, name: string, detail?: string) => asserts holds = (
   holds,

@@ -113,7 +113,7 @@ export const limits = {
   fileDiffCharactersMax: 256 * KiB,
   /** All diffs of one change; what comes after has none. A set of 2 000 full diffs would be half a GiB. */
   changeSetDiffCharactersMax: 256 * KiB,
-  /** Old and new text of a file together, beyond which no diff is made and the counts stay unknown. */
+  /** Old and new texts of a change together; a file beyond it has no diff, and unknown counts. Comparing costs time. */
   comparedTextCharactersMax: 2 * MiB,
   /** Tool calls of a turn that are open at once, and ended ones that are remembered to know a late update. */
   toolCallsMax: 256,
@@ -140,8 +140,9 @@ export const limits = {
   shownDiffLinesMax: 40,
   shownOutputLinesMax: 8,
   shownQuestionLinesMax: 30,
-  /** Characters shown of one line of a tool, a plan step or a note. */
+  /** Characters shown of one line of a tool, a plan step or a note, and of a thought. */
   shownLineCharactersMax: 400,
+  shownThoughtCharactersMax: 4_000,
   /** The demo model must name its address within this time. */
   demoModelReadyMs: 10_000,
   /** Fetching an agent: the largest are 230 MB, on a slow line. And what is kept of npm's words about a failure. */

@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// Runs on any Node that knows modules, so that an old one is told what it needs.
+import { existsSync } from "node:fs"
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+
+if (major < 22 || (major === 22 && minor < 19)) {
+  const facts = { code: "platform_unsupported", node: process.versions.node, needed: ">=22.19.0" }
+  process.stderr.write(`greenroom: Node ${facts.needed} is needed, this is ${facts.node} (${facts.code})\n`)
+  process.exit(2)
+}
+
+const built = new URL("../dist/main.js", import.meta.url)
+const source = new URL("../src/main.ts", import.meta.url)
+await import((existsSync(built) ? built : source).href)

@@ -1,0 +1,43 @@
+/**
+ * One of the two output streams of the command.
+ *
+ * Guarantees: a write completes when the operating system took the text, so a slow reader makes the writer wait; a reader that
+ * is gone is a typed failure and never an exception.
+ */
+import * as Effect from "effect/Effect"
+import { OutputClosed } from "../schema/errors.ts"
+
+export interface OutputStream {
+  readonly isTerminal: boolean
+  readonly columns: () => number
+  readonly rows: () => number
+  /** If interrupted, the text may be written in part. */
+  readonly write: (text: string) => Effect.Effect<void, OutputClosed>
+}
+
+export const stdoutStream = (): OutputStream => (stdout ??= outputStream("stdout", process.stdout))
+
+export const stderrStream = (): OutputStream => (stderr ??= outputStream("stderr", process.stderr))
+
+let stdout: OutputStream | undefined
+let stderr: OutputStream | undefined
+
+const outputStream = (name: "stdout" | "stderr", stream: NodeJS.WriteStream): OutputStream => {
+  let isClosed = false
+  // Without a listener the failure of a write ends the process.
+  stream.on("error", () => (isClosed = true))
+  const closed = Effect.fail(new OutputClosed({ stream: name }))
+  return {
+    isTerminal: stream.isTTY === true,
+    columns: () => stream.columns || 80,
+    rows: () => stream.rows || 24,
+    write: (text) =>
+      Effect.callback<void, OutputClosed>((resume) => {
+        if (isClosed || stream.destroyed) return resume(closed)
+        stream.write(text, (error) => {
+          if (error) isClosed = true
+          resume(error ? closed : Effect.void)
+        })
+      })
+  }
+}
