@@ -10,7 +10,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
+import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { type ActorStopped, AskTimedOut, InvariantViolated, MailboxFull } from "../../schema/errors.ts"
 import type { ActorState, AskOptions, MailboxOptions } from "./Actor.ts"
@@ -116,9 +116,9 @@ export class ActorCell implements SelfShape, ErasedRef {
     this.bornAt = this.clock.currentTimeMillisUnsafe()
   }
 
-  state(): ActorState {
-    return this.phase
-  }
+  // What `ActorRef` shows as functions may be taken off the reference, so these are bound.
+
+  readonly state = (): ActorState => this.phase
 
   /** Tells the one who spawned this actor how the start went. */
   started(exit: Exit.Exit<void, unknown>): void {
@@ -132,23 +132,18 @@ export class ActorCell implements SelfShape, ErasedRef {
     return this.ending === undefined && this.crashed === undefined
   }
 
-  ask(message: AnyMessage, options?: AskOptions): Effect.Effect<unknown, unknown> {
-    return Effect.withFiber((fiber) => {
-      this.assertNotBelow(fiber)
-      return Effect.callback((resume) => {
-        const envelope = new Envelope("ask", message, resume)
-        const refused = this.submit(envelope)
-        if (refused !== undefined) return resume(refused)
-        return this.await(envelope, options)
-      })
+  readonly ask = (message: AnyMessage, options?: AskOptions): Effect.Effect<unknown, unknown> =>
+    Effect.callback((resume) => {
+      this.assertNotBelow()
+      const envelope = new Envelope("ask", message, resume)
+      const refused = this.submit(envelope)
+      if (refused !== undefined) return resume(refused)
+      return this.await(envelope, options)
     })
-  }
 
-  tell(message: AnyMessage): Effect.Effect<void, unknown> {
-    return this.waitForRoom("tell", message)
-  }
+  readonly tell = (message: AnyMessage): Effect.Effect<void, unknown> => this.waitForRoom("tell", message)
 
-  reserve(tag: string): Effect.Effect<CellReservation, unknown> {
+  readonly reserve = (tag: string): Effect.Effect<CellReservation, unknown> => {
     const lane = this.laneOf(tag)
     return Effect.map(this.waitForRoom("reserve", { _tag: tag }), () => new CellReservation(this, lane))
   }
@@ -197,14 +192,12 @@ export class ActorCell implements SelfShape, ErasedRef {
   }
 
   private waitForRoom(kind: "tell" | "reserve", message: AnyMessage): Effect.Effect<void, unknown> {
-    return Effect.withFiber((fiber) => {
-      if (this.options.mailbox.policy === "suspend") this.assertNotBelow(fiber)
-      return Effect.callback((resume) => {
-        const envelope = new Envelope(kind, message, resume)
-        const refused = this.submit(envelope)
-        if (refused !== undefined) return resume(refused)
-        return Effect.sync(() => this.mailbox.withdraw(envelope))
-      })
+    return Effect.callback((resume) => {
+      if (this.options.mailbox.policy === "suspend") this.assertNotBelow()
+      const envelope = new Envelope(kind, message, resume)
+      const refused = this.submit(envelope)
+      if (refused !== undefined) return resume(refused)
+      return Effect.sync(() => this.mailbox.withdraw(envelope))
     })
   }
 
@@ -237,8 +230,9 @@ export class ActorCell implements SelfShape, ErasedRef {
   }
 
   /** Nothing suspends on an ancestor: asks go down the tree, data goes up by pull. */
-  private assertNotBelow(fiber: Fiber.Fiber<unknown, unknown>): void {
-    const asker = Context.getOrUndefined(fiber.context, Self)
+  private assertNotBelow(): void {
+    const fiber = Fiber.getCurrent()
+    const asker = fiber === undefined ? undefined : Context.getOrUndefined(fiber.context, Self)
     for (let above = asker; above !== undefined; above = above.parent) {
       if (above === this)
         throw new InvariantViolated({
@@ -260,18 +254,16 @@ export class CellReservation {
     this.lane = lane
   }
 
-  send(message: AnyMessage): Effect.Effect<void, unknown> {
-    return Effect.suspend(() => this.use(new Envelope("tell", message, undefined)) ?? Exit.void)
-  }
+  readonly send = (message: AnyMessage): Effect.Effect<void, unknown> =>
+    Effect.suspend(() => this.use(new Envelope("tell", message, undefined)) ?? Exit.void)
 
-  ask(message: AnyMessage, options?: AskOptions): Effect.Effect<unknown, unknown> {
-    return Effect.callback((resume) => {
+  readonly ask = (message: AnyMessage, options?: AskOptions): Effect.Effect<unknown, unknown> =>
+    Effect.callback((resume) => {
       const envelope = new Envelope("ask", message, resume)
       const refused = this.use(envelope)
       if (refused !== undefined) return resume(refused)
       return this.cell.await(envelope, options)
     })
-  }
 
   get release(): Effect.Effect<void> {
     return Effect.sync(() => {

@@ -52,7 +52,7 @@ export class ActorTable {
     released: 0
   }
   private readonly cells = new Map<string, ActorCell>()
-  private readonly held = new Map<string, ActorCell>()
+  private readonly unreleased = new Set<ActorCell>()
 
   lookup(path: string): AnyActor | undefined {
     return this.cells.get(path)
@@ -88,11 +88,15 @@ export class ActorTable {
     })
   }
 
-  /** Kernel: why an actor may not start here. */
+  /** Kernel: why an actor may not start here: an unreleased one holds the path or the resource key. */
   refusal(path: string, resourceKey: string | undefined): ResourceUnreleased | undefined {
-    const holder = (resourceKey === undefined ? undefined : this.held.get(resourceKey)) ?? this.cells.get(path)
-    if (holder?.phase !== "unreleased") return undefined
-    return new ResourceUnreleased({ path: holder.path, resourceKey: resourceKey ?? path })
+    for (const holder of this.unreleased) {
+      const key = holder.options.resourceKey
+      if (holder.path === path || (key !== undefined && key === resourceKey)) {
+        return new ResourceUnreleased({ path: holder.path, resourceKey: resourceKey ?? path })
+      }
+    }
+    return undefined
   }
 
   /** Kernel: a new actor. */
@@ -110,18 +114,15 @@ export class ActorTable {
     this.counts.stopped++
   }
 
-  /** Kernel: an unreleased actor closes its resource key. */
+  /** Kernel: an actor is unreleased; its path and its resource key are closed. */
   hold(cell: ActorCell): void {
+    this.unreleased.add(cell)
     this.counts.unreleased++
-    const key = cell.options.resourceKey
-    if (key !== undefined) this.held.set(key, cell)
   }
 
   /** Kernel: an unreleased actor is gone after all. */
   free(cell: ActorCell): void {
-    this.counts.released++
-    const key = cell.options.resourceKey
-    if (key !== undefined && this.held.get(key) === cell) this.held.delete(key)
+    if (this.unreleased.delete(cell)) this.counts.released++
   }
 }
 

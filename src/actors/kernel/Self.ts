@@ -16,11 +16,11 @@ export interface SelfShape {
    * Ends this actor with `exit` (default: success) once the message at hand has been answered. Does not wait.
    * The first end decides.
    */
-  readonly end: (exit?: Exit.Exit<void, unknown>) => Effect.Effect<void>
+  end(exit?: Exit.Exit<void, unknown>): Effect.Effect<void>
   /** Fails this actor as a defect of its own would: supervision decides. Does not wait. */
-  readonly crash: (cause: Cause.Cause<unknown>) => Effect.Effect<void>
+  crash(cause: Cause.Cause<unknown>): Effect.Effect<void>
   /** See `Actor.later`. */
-  readonly later: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<Later<A, E>, never, R>
+  later<A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Later<A, E>, never, R>
 }
 
 /** Available to the behaviour, to handlers, and to what they fork. */

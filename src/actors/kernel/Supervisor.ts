@@ -75,7 +75,7 @@ class OneForOne implements Supervisor {
     this.clock = Context.get(context, Clock.Clock)
   }
 
-  spawn<M extends AnyMessage, E, R>(restart: Restart, options: Options<M, E, R>) {
+  readonly spawn = <M extends AnyMessage, E, R>(restart: Restart, options: Options<M, E, R>) => {
     const { scope: owner, self: above } = this
     return restart === "permanent"
       ? start(options, { owner, above, supervision: this })

@@ -89,7 +89,7 @@ const stopChildren = (cell: ActorCell): Effect.Effect<void> =>
 /** Stopped, everything closed: nothing of the actor is left. */
 export const finish = (cell: ActorCell): void => {
   clearTimer(cell)
-  if (cell.phase === "unreleased") cell.table.free(cell)
+  cell.table.free(cell)
   cell.phase = "stopped"
   cell.table.leave(cell)
   announce(cell, cell.ending ?? Exit.void)
@@ -97,6 +97,7 @@ export const finish = (cell: ActorCell): void => {
 
 /** Not proven gone: visible, its resource key closed, until its fiber ends after all or proof comes. */
 export const unreleased = (cell: ActorCell): void => {
+  if (cell.phase === "unreleased") return
   clearTimer(cell)
   const failure = new ResourceUnreleased({
     path: cell.path,

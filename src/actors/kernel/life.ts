@@ -35,6 +35,7 @@ const ended = (cell: ActorCell, exit: Exit.Exit<void>): void => {
   cell.fiber = undefined
   cell.handlers = undefined
   cell.onIdle = undefined
+  if (cell.phase === "stopped") return
   if (exit._tag === "Failure") unreleased(cell)
   else if (cell.ending !== undefined) finish(cell)
   else setTimer(cell, cell.restartAfterMs ?? 0, () => restart(cell))

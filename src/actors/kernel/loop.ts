@@ -19,26 +19,41 @@ import { fork, isInterruptible, settle } from "./work.ts"
 /** Decided handlers in a row before the fiber's budget is looked at. */
 const batchMax = 32
 
-export const serve = (cell: ActorCell, handlers: ErasedHandlers): Effect.Effect<void, never, Self | Scope.Scope> =>
+export const serve = (cell: ActorCell, handlers: ErasedHandlers): Effect.Effect<void, unknown, Self | Scope.Scope> =>
   Effect.suspend(() => {
     cell.handlers = handlers
     cell.hasRun = true
     cell.phase = "running"
     cell.started(Exit.void)
-    return Effect.whileLoop({
-      while: () => cell.serving,
-      body: () => next(cell),
-      step: (exit) => {
-        const envelope = cell.current
-        if (exit === undefined || envelope === undefined) return
-        cell.current = undefined
-        settle(cell, envelope, exit)
-      }
-    })
+    return messages(cell)
   })
 
-type Step = Effect.Effect<Exit.Exit<unknown, unknown> | undefined, never, Self | Scope.Scope>
+/** Successes stay in the inner loop; a failure of a handler leaves it, is settled, and enters it again. */
+const messages = (cell: ActorCell): Effect.Effect<void, unknown, Self | Scope.Scope> =>
+  Effect.catchCause(
+    Effect.whileLoop({
+      while: () => cell.serving,
+      body: () => next(cell),
+      step: (value) => {
+        if (cell.current !== undefined) settleCurrent(cell, Exit.succeed(value))
+      }
+    }),
+    (cause) => {
+      if (cell.current !== undefined) settleCurrent(cell, Exit.failCause(cause))
+      else if (cell.serving) return Effect.failCause(cause)
+      return cell.serving ? messages(cell) : Exit.void
+    }
+  )
 
+const settleCurrent = (cell: ActorCell, exit: Exit.Exit<unknown, unknown>): void => {
+  const envelope = cell.current!
+  cell.current = undefined
+  settle(cell, envelope, exit)
+}
+
+type Step = Effect.Effect<unknown, unknown, Self | Scope.Scope>
+
+/** The handler of the next message, or the wait for one. */
 const next = (cell: ActorCell): Step => {
   for (let n = 0; n < batchMax && cell.serving; n++) {
     const envelope = cell.mailbox.take()
@@ -51,15 +66,13 @@ const next = (cell: ActorCell): Step => {
       const handled = handle(cell, envelope)
       if (!Exit.isExit(handled)) {
         cell.current = envelope
-        return Effect.exit(handled)
+        return handled
       }
       settle(cell, envelope, handled)
     }
   }
-  return done
+  return Exit.void
 }
-
-const done = Exit.succeed(undefined)
 
 const handle = (cell: ActorCell, envelope: Envelope): Effect.Effect<unknown, unknown, Self | Scope.Scope> => {
   try {
@@ -74,8 +87,8 @@ const handle = (cell: ActorCell, envelope: Envelope): Effect.Effect<unknown, unk
 /** Waits for the next message. Looks again first: one may have come since the lanes were found empty. */
 const park = (cell: ActorCell): Step =>
   Effect.callback((resume) => {
-    if (cell.mailbox.isEmpty && cell.serving) cell.mailbox.park(() => resume(done))
-    else resume(done)
+    if (cell.mailbox.isEmpty && cell.serving) cell.mailbox.park(() => resume(Exit.void))
+    else resume(Exit.void)
   })
 
 /** Runs the handler in a fiber of its own, so that it can be interrupted without the actor, and waits for its end. */
@@ -83,8 +96,8 @@ const interruptibly = (cell: ActorCell, envelope: Envelope): Step =>
   Effect.contextWith((context: Context.Context<Self | Scope.Scope>) => {
     const handled = Effect.suspend(() => handle(cell, envelope))
     const work = fork(cell, context, handled, envelope)
-    return Effect.callback<undefined>((resume) => {
-      if (work.exit !== undefined) resume(done)
-      else work.onEnd = () => resume(done)
+    return Effect.callback<void>((resume) => {
+      if (work.exit !== undefined) resume(Exit.void)
+      else work.onEnd = () => resume(Exit.void)
     })
   })

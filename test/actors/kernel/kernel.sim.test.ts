@@ -1,0 +1,260 @@
+/** Every order, and an interrupt at every step, of what an actor's life is made of. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import { afterEach, describe, expect, it, vi } from "vitest"
+import * as Actor from "../../../src/actors/kernel/Actor.ts"
+import { Mailbox } from "../../../src/actors/kernel/Mailbox.ts"
+import type { Ask, Tell } from "../../../src/actors/kernel/Message.ts"
+import * as Registry from "../../../src/actors/kernel/Registry.ts"
+import * as Supervisor from "../../../src/actors/kernel/Supervisor.ts"
+import { type Program, sweepInterrupts, victim } from "../../../src/testing/index.ts"
+
+type Message =
+  | Ask<"now", { n: number }, number>
+  | Ask<"slow", { n: number }, number>
+  | Ask<"later", { n: number }, number>
+  | Ask<"gentle", { n: number }, number>
+  | Tell<"crash">
+  | Tell<"urgent">
+
+/** What must balance after every run. */
+class Ledger {
+  opened = 0
+  closed = 0
+  asked = 0
+  answered = 0
+  /** Asks of a fiber that nobody interrupted which ended in an interrupt all the same. */
+  strayInterrupts = 0
+  registry: Registry.ActorTable | undefined = undefined
+
+  readonly violations = (): ReadonlyArray<string> => {
+    const found: Array<string> = []
+    if (this.opened !== this.closed) found.push(`${this.opened} opened, ${this.closed} closed`)
+    if (this.asked !== this.answered) found.push(`${this.asked} asked, ${this.answered} answered`)
+    for (const { path, state } of this.registry?.snapshot() ?? []) found.push(`${path} left, ${state}`)
+    if (this.strayInterrupts > 0) found.push(`${this.strayInterrupts} stray interrupts`)
+    return found
+  }
+
+  readonly resource = Effect.acquireRelease(
+    Effect.andThen(
+      Effect.yieldNow,
+      Effect.sync(() => this.opened++)
+    ),
+    () =>
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.sync(() => this.closed++)
+      )
+  )
+
+  /** Asks in the caller's fiber and notes the answer. */
+  readonly ask = <M extends Message>(ref: Actor.ActorRef<Message>, message: M, options?: Actor.AskOptions) =>
+    Effect.uninterruptibleMask((restore) => {
+      this.asked++
+      return Effect.tap(Effect.exit(restore(ref.ask(message, options))), () => Effect.sync(() => this.answered++))
+    })
+
+  /** Asks in a fiber of its own that is never interrupted while the program is not. */
+  readonly fork = (ref: Actor.ActorRef<Message>, message: Message, options?: Actor.AskOptions) =>
+    Effect.forkChild(
+      Effect.tap(this.ask(ref, message, options), (exit) =>
+        Effect.sync(() => {
+          if (String(exit).includes("Interrupt")) this.strayInterrupts++
+        })
+      )
+    )
+}
+
+const actor = (
+  ledger: Ledger,
+  changes?: Partial<Actor.Options<Message, never, Scope.Scope>>
+): Actor.Options<Message, never, Scope.Scope> => ({
+  name: "actor",
+  mailbox: { capacity: 2, policy: "suspend" },
+  control: ["urgent"],
+  interruptible: ["gentle"],
+  stopWithin: "10 seconds",
+  behaviour: Effect.gen(function* () {
+    yield* ledger.resource
+    yield* Effect.forkScoped(Effect.never)
+    yield* ledger.resource
+    return {
+      now: ({ n }) => Effect.succeed(n),
+      slow: ({ n }) => Effect.as(Effect.repeat(Effect.yieldNow, { times: 2 }), n),
+      later: ({ n }) => Actor.later(Effect.as(Effect.sleep(10), n)),
+      gentle: ({ n }) => Effect.as(Effect.sleep(10), n),
+      crash: () => Effect.andThen(Effect.yieldNow, Effect.die("boom")),
+      urgent: () => Effect.void
+    }
+  }),
+  ...changes
+})
+
+const program = (
+  body: (ledger: Ledger) => Effect.Effect<unknown, unknown, Scope.Scope | Registry.Registry>
+): (() => Program<unknown, unknown>) => {
+  return () => {
+    const ledger = new Ledger()
+    const effect = Effect.gen(function* () {
+      ledger.registry = yield* Registry.Registry
+      return yield* Effect.scoped(body(ledger))
+    })
+    return { effect: Effect.provide(effect, Registry.layer), violations: ledger.violations }
+  }
+}
+
+const messages: ReadonlyArray<Message> = [
+  { _tag: "slow", n: 1 },
+  { _tag: "now", n: 2 },
+  { _tag: "later", n: 3 },
+  { _tag: "gentle", n: 4 },
+  { _tag: "urgent" },
+  { _tag: "slow", n: 5 }
+]
+
+const start = program((ledger) => Actor.spawn(actor(ledger)))
+
+const ask = program((ledger) =>
+  Effect.gen(function* () {
+    const ref = yield* Actor.spawn(actor(ledger))
+    const forked = yield* Effect.forEach(messages, (message) => ledger.fork(ref, message))
+    for (const message of messages) yield* ledger.ask(ref, message)
+    yield* Fiber.awaitAll(forked)
+  })
+)
+
+const askOfVictim = program((ledger) =>
+  Effect.gen(function* () {
+    const ref = yield* Actor.spawn(actor(ledger))
+    const forked = yield* Effect.forEach(messages, (message) => ledger.fork(ref, message))
+    yield* victim(Effect.forEach(messages, (message) => ledger.ask(ref, message)))
+    yield* Fiber.awaitAll(forked)
+    const exit = yield* ledger.ask(ref, { _tag: "now", n: 9 })
+    if (Exit.isFailure(exit)) yield* Effect.die("the actor did not survive its asker")
+  })
+)
+
+const askWithDeadline = program((ledger) =>
+  Effect.gen(function* () {
+    const ref = yield* Actor.spawn(actor(ledger))
+    const forked = yield* Effect.forEach(messages, (message, index) =>
+      ledger.fork(ref, message, { deadline: 5 * (index % 3) + 3 })
+    )
+    yield* victim(Effect.forEach(messages, (message) => ledger.ask(ref, message, { deadline: 8 })))
+    yield* Fiber.awaitAll(forked)
+  })
+)
+
+const stopped = (how: (ref: Actor.ActorRef<Message>) => Effect.Effect<unknown>) =>
+  program((ledger) =>
+    Effect.gen(function* () {
+      const ref = yield* Actor.spawn(actor(ledger))
+      const forked = yield* Effect.forEach(messages, (message) => ledger.fork(ref, message))
+      const room = yield* Effect.forkChild(Effect.exit(Effect.flatMap(ref.reserve("slow"), (room) => room.release)))
+      yield* Effect.yieldNow
+      yield* victim(how(ref))
+      yield* Fiber.awaitAll([...forked, room])
+      yield* ref.watch
+    })
+  )
+
+const restart = program((ledger) =>
+  Effect.gen(function* () {
+    const supervisor = yield* Supervisor.make({ restarts: 2, within: "1 hour", backoff: () => 5 })
+    // Time may pass at any step; a restart is certain only where closing has no deadline to miss.
+    const ref = yield* supervisor.spawn("permanent", actor(ledger, { stopWithin: Duration.infinity }))
+    const forked = yield* Effect.forEach([...messages, { _tag: "crash" } as const, ...messages], (message) =>
+      ledger.fork(ref, message)
+    )
+    yield* victim(ledger.ask(ref, { _tag: "crash" }))
+    yield* Fiber.awaitAll(forked)
+    const exit = yield* ledger.ask(ref, { _tag: "now", n: 9 })
+    if (Exit.isFailure(exit)) yield* Effect.die("not restarted")
+  })
+)
+
+const escalation = program((ledger) =>
+  Effect.gen(function* () {
+    const supervisor = yield* Supervisor.make({ restarts: 1, within: "1 hour", backoff: () => 5 })
+    const ref = yield* supervisor.spawn("permanent", actor(ledger))
+    const crashes = Effect.repeat(Effect.exit(ref.ask({ _tag: "crash" })), { times: 2 })
+    const forked = yield* Effect.forEach(messages, (message) => ledger.fork(ref, message))
+    yield* crashes
+    yield* Fiber.awaitAll(forked)
+    yield* supervisor.watch
+    yield* ref.watch
+  })
+)
+
+const family = program((ledger) =>
+  Effect.gen(function* () {
+    const parent = yield* Actor.spawn<Message, never, Scope.Scope | Actor.Self | Registry.Registry>({
+      ...actor(ledger),
+      name: "parent",
+      behaviour: Effect.gen(function* () {
+        const child = yield* Effect.orDie(Actor.spawn(actor(ledger)))
+        yield* ledger.resource
+        const forward = ({ n }: { n: number }) => Effect.orDie(child.ask({ _tag: "slow", n }))
+        return {
+          now: forward,
+          slow: forward,
+          later: (message) => Actor.later(forward(message)),
+          gentle: forward,
+          crash: () => Effect.orDie(child.ask({ _tag: "crash" })),
+          urgent: () => Effect.void
+        }
+      })
+    })
+    const forked = yield* Effect.forEach(messages, (message) => ledger.fork(parent, message))
+    yield* victim(ledger.ask(parent, { _tag: "crash" }))
+    yield* Fiber.awaitAll(forked)
+  })
+)
+
+const seeds = Array.from({ length: 6 }, (_, index) => index + 1)
+
+describe("interrupted at every step, every ask is answered once, nothing lives on, nothing hangs", () => {
+  const programs: Record<string, () => Program<unknown, unknown>> = {
+    start,
+    ask,
+    "ask, when only one asker is interrupted": askOfVictim,
+    "ask with a deadline": askWithDeadline,
+    stop: stopped((ref) => ref.stop),
+    kill: stopped((ref) => ref.kill),
+    "a supervised restart": restart,
+    "an escalation": escalation,
+    "a parent with a child": family
+  }
+  for (const [name, sim] of Object.entries(programs)) {
+    it(name, () => {
+      const { runs, violations } = sweepInterrupts(sim, { seeds })
+      expect(violations.slice(0, 3)).toEqual([])
+      expect(runs).toBeGreaterThan(100)
+    })
+  }
+})
+
+describe("the sweep catches a planted bug", () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  it("a mailbox that is not drained on stop", () => {
+    vi.spyOn(Mailbox.prototype, "drain").mockImplementation(function* () {})
+    const { violations } = sweepInterrupts(
+      stopped((ref) => ref.stop),
+      { seeds: [1, 2, 3] }
+    )
+    expect(violations.map(({ what }) => what)).toContain("deadlock")
+  })
+
+  it("a wake-up that gets lost", () => {
+    vi.spyOn(Mailbox.prototype, "wake").mockImplementation(() => {})
+    const { violations } = sweepInterrupts(ask, { seeds: [1, 2, 3] })
+    expect(violations.map(({ what }) => what)).toContain("deadlock")
+  })
+})
