@@ -9,12 +9,17 @@ import * as Schema from "effect/Schema"
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
+// The engine looks for these much faster than a loop of ours, and most text has neither.
+const surrogate = /[\ud800-\udfff]/
+const beyondAscii = /[^\0-\x7f]/
+
 /** Whether the text ends in the first half of a character, whose second half may follow in another piece. */
 export const endsInHalf = (text: string): boolean =>
   text.length > 0 && isHighSurrogate(text.charCodeAt(text.length - 1))
 
 /** Code points; an unpaired surrogate counts as one. */
 export const characterCount = (text: string): number => {
+  if (!surrogate.test(text)) return text.length
   let count = text.length
   for (let index = 1; index < text.length; index++) {
     if (isLowSurrogate(text.charCodeAt(index)) && isHighSurrogate(text.charCodeAt(index - 1))) {
@@ -32,18 +37,22 @@ export const fitsCharacters = (text: string, charactersMax: number): boolean =>
 /** The first `charactersMax` characters. */
 export const firstCharacters = (text: string, charactersMax: number): string => {
   if (text.length <= charactersMax) return text
+  const units = text.slice(0, charactersMax)
+  if (!surrogate.test(units)) return units
   let end = 0
-  for (let left = charactersMax; left > 0 && end < text.length; left--)
-    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1
-  return end < text.length ? text.slice(0, end) : text
+  for (let left = charactersMax; left > 0 && end < text.length; left--) end += pairStartsAt(text, end) ? 2 : 1
+  return text.slice(0, end)
 }
+
+const pairStartsAt = (text: string, start: number): boolean =>
+  isHighSurrogate(text.charCodeAt(start)) && isLowSurrogate(text.charCodeAt(start + 1))
 
 /** The last `charactersMax` characters. */
 export const lastCharacters = (text: string, charactersMax: number): string => {
   if (text.length <= charactersMax) return text
   let start = text.length
   for (let left = charactersMax; left > 0 && start > 0; left--) start -= pairEndsAt(text, start) ? 2 : 1
-  return start > 0 ? text.slice(start) : text
+  return text.slice(start)
 }
 
 const pairEndsAt = (text: string, end: number): boolean =>
@@ -55,6 +64,7 @@ export const shortText = (text: string, charactersMax: number): string =>
 
 /** Length in UTF-8; an unpaired surrogate takes the three bytes of its replacement U+FFFD. */
 export const utf8Bytes = (text: string): number => {
+  if (!beyondAscii.test(text)) return text.length
   let bytes = text.length
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)

@@ -26,15 +26,19 @@ export const noChanges: Changes = { files: [], unplaced: 0 }
 
 export const changesOf = (diffs: ReadonlyArray<NativeDiff>, workspace: string): Changes => {
   const files: Array<FileChange> = []
-  let room: number = limits.changeSetDiffCharactersMax
+  const room: Room = { compared: limits.comparedTextCharactersMax, shown: limits.changeSetDiffCharactersMax }
   for (const diff of diffs) {
     const path = workspacePath(diff.path, workspace, limits.changedPathCharactersMax)
     if (path === undefined || path === "." || files.length === limits.changedFilesMax) continue
-    const file = fileChange(path, diff, Math.min(room, limits.fileDiffCharactersMax))
-    room -= file.diff?.length ?? 0
-    files.push(file)
+    files.push(fileChange(path, diff, room))
   }
   return { files, unplaced: diffs.length - files.length }
+}
+
+/** What is left of the bounds that all files of a change share. */
+interface Room {
+  compared: number
+  shown: number
 }
 
 export const workspaceDiff = (changeSetId: string, files: ReadonlyArray<FileChange>): WorkspaceDiff => ({
@@ -52,17 +56,22 @@ const total = (files: ReadonlyArray<FileChange>, count: "additions" | "deletions
   files.reduce<number | null>((sum, file) => (sum === null || file[count] === null ? null : sum + file[count]), 0)
 
 /** An agent that creates a file gives no old text, `null` or an empty one. */
-const fileChange = (path: string, { oldText, newText }: NativeDiff, diffCharactersMax: number): FileChange => {
+const fileChange = (path: string, { oldText, newText }: NativeDiff, room: Room): FileChange => {
   const before = oldText === "" ? null : oldText
-  const unknown = { additions: null, deletions: null, diff: null }
+  const operation = before === null ? "create" : "modify"
   const binary = newText.includes("\0") || (before ?? "").includes("\0")
-  const comparable = !binary && newText.length + (before?.length ?? 0) <= limits.comparedTextCharactersMax
-  const counted = comparable ? compared(path, before, newText, diffCharactersMax) : unknown
-  return { path, operation: before === null ? "create" : "modify", previousPath: null, binary, ...counted }
+  const size = newText.length + (before?.length ?? 0)
+  if (binary || size > room.compared) {
+    return { path, operation, previousPath: null, binary, additions: null, deletions: null, diff: null }
+  }
+  room.compared -= size
+  return { path, operation, previousPath: null, binary, ...compared(path, before, newText, room) }
 }
 
 /** A diff that does not fit is left out whole: a cut one would not apply. */
-const compared = (path: string, before: string | null, after: string, diffCharactersMax: number) => {
+const compared = (path: string, before: string | null, after: string, room: Room) => {
   const { additions, deletions, text } = lineDiff(path, before?.toWellFormed() ?? null, after.toWellFormed())
-  return { additions, deletions, diff: fitsCharacters(text, diffCharactersMax) ? text : null }
+  const shown = fitsCharacters(text, Math.min(room.shown, limits.fileDiffCharactersMax))
+  if (shown) room.shown -= text.length
+  return { additions, deletions, diff: shown ? text : null }
 }

@@ -1,25 +1,14 @@
 /** The agent's checklist as `plan.updated`: every one replaces the plan of its turn (spec 1.4). */
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { shortText } from "../characters.ts"
 import { limits } from "../limits.ts"
-import type { PlanUpdated } from "./activity.ts"
-import type { NativeObject } from "./native.ts"
+import type { PlanStep, PlanUpdated } from "./activity.ts"
+import { nativeAt, type NativeObject } from "./native.ts"
 import { projectMalformed } from "./notice.ts"
 import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
 
-const AcpPlan = Schema.Struct({
-  entries: Schema.Array(
-    Schema.Struct({ content: Schema.String, status: Schema.Literals(["pending", "in_progress", "completed"]) })
-  )
-})
-
-const decodePlan = Schema.decodeUnknownResult(AcpPlan)
-
 export const projectPlan = (state: ProjectionState, update: NativeObject): Step => {
-  const decoded = decodePlan(update)
-  if (Result.isFailure(decoded)) return projectMalformed(state, update)
-  const entries = decoded.success.entries
+  const entries = update["entries"]
+  if (!Array.isArray(entries) || !entries.every(isEntry)) return projectMalformed(state, update)
   const revision = state.planRevision + 1
   const payload: PlanUpdated = {
     schema: "paperclip.plan.updated.v1",
@@ -43,3 +32,14 @@ export const projectPlan = (state: ProjectionState, update: NativeObject): Step 
     [draftIn(state, "plan.updated", payload, { native: update })]
   ]
 }
+
+interface Entry {
+  readonly content: string
+  readonly status: Exclude<PlanStep["status"], "blocked">
+}
+
+/** A plan with one entry that cannot be read is not shown in part. By hand, because a plan can have very many entries. */
+const isEntry = (entry: unknown): entry is Entry =>
+  typeof nativeAt(entry, "content") === "string" && statuses.has(nativeAt(entry, "status"))
+
+const statuses: ReadonlySet<unknown> = new Set<Entry["status"]>(["pending", "in_progress", "completed"])

@@ -453,22 +453,30 @@ describe("changes", () => {
     }
   })
 
-  it("of binary or very long text have no counts and no diff", () => {
-    const long = "x".repeat(limits.comparedTextCharactersMax + 1)
-    const { drafts } = feedTurn(
-      toolCall("c", {
-        status: "completed",
-        content: [diff("/workspace/a", null, "a\0b"), diff("/workspace/b", null, long)]
-      })
-    )
-    const [change] = payloadsOf(drafts, "workspace.change.updated")
-    expect(
-      change?.files.map(({ binary, additions, deletions, diff: text }) => [binary, additions, deletions, text])
-    ).toStrictEqual([
-      [true, null, null, null],
-      [false, null, null, null]
+  const filesOf = (...content: ReadonlyArray<object>) => {
+    const { drafts } = feedTurn(toolCall("c", { status: "completed", content }))
+    return payloadsOf(drafts, "workspace.change.updated")[0]
+  }
+
+  it("of binary text have no counts and no diff", () => {
+    const change = filesOf(diff("/workspace/a", null, "a\0b"), diff("/workspace/b", "\0", "b\n"), diff("/workspace/c"))
+    expect(change?.files.map((file) => [file.binary, file.additions, file.diff === null])).toStrictEqual([
+      [true, null, true],
+      [true, null, true],
+      [false, 1, false]
     ])
-    expect(change?.totals).toStrictEqual({ files: 2, additions: null, deletions: null })
+    expect(change?.totals).toStrictEqual({ files: 3, additions: null, deletions: null })
+  })
+
+  it("are compared up to a bound that all files share", () => {
+    const bound = limits.comparedTextCharactersMax
+    const additions = (...texts: ReadonlyArray<string>) =>
+      filesOf(...texts.map((text, index) => diff(`/workspace/${index}`, null, text)))?.files.map(
+        (file) => file.additions
+      )
+    expect(additions("x".repeat(bound))).toStrictEqual([1])
+    expect(additions("x".repeat(bound + 1), "y")).toStrictEqual([null, 1])
+    expect(additions("x".repeat(bound), "y")).toStrictEqual([1, null])
   })
 
   it("keep their counts when their diff does not fit", () => {
