@@ -184,7 +184,7 @@ export class ActorCell implements SelfShape, ErasedRef {
   /** Hands an ask over; what the returned effect does, it does when the asker is interrupted. */
   await(envelope: Envelope, options: AskOptions | undefined): Effect.Effect<void> {
     if (options?.deadline !== undefined) {
-      const deadlineMs = Duration.toMillis(options.deadline)
+      const deadlineMs = typeof options.deadline === "number" ? options.deadline : Duration.toMillis(options.deadline)
       this.deadlines ??= new Deadlines(this.clock, this.context, (late) => this.timeOut(late))
       if (deadlineMs !== Infinity) this.deadlines.add(envelope, deadlineMs)
     }

@@ -31,7 +31,7 @@ export type GroupHandlers<R extends Rpc.Any, S> = {
  * The handlers of a group, run for a server at a boundary. A later reply is awaited. Give it handlers that ask an actor to
  * keep that actor's order; kernel handlers called this way run side by side.
  */
-export function toGroupHandlers<R extends Rpc.Any, S>(
+export function toGroupHandlers<R extends Rpc.Any, S = never>(
   group: RpcGroup.RpcGroup<R>,
   handlers: Handlers<RpcMessage<R>, S>
 ): GroupHandlers<R, S>
