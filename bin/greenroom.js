@@ -12,4 +12,5 @@ if (major < 22 || (major === 22 && minor < 19)) {
 
 const built = new URL("../dist/main.js", import.meta.url)
 const source = new URL("../src/main.ts", import.meta.url)
-await import((existsSync(built) ? built : source).href)
+// A checkout runs its sources, so that nothing built before can be in the way; the published package has no sources.
+await import((existsSync(source) ? source : built).href)
