@@ -8,7 +8,7 @@ import { characterCount, endsInHalf, firstCharacters, shortText } from "../chara
 import { limits } from "../limits.ts"
 import type { EventDraft } from "./event.ts"
 import { isNativeObject, nativeAt, type NativeObject } from "./native.ts"
-import { projectMalformed } from "./notice.ts"
+import { projectMalformed } from "./updateNotice.ts"
 import type { EventPayloads, ItemKind } from "./payload.ts"
 import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
 

@@ -3,7 +3,7 @@ import { shortText } from "../characters.ts"
 import { limits } from "../limits.ts"
 import type { PlanStep, PlanUpdated } from "./activity.ts"
 import { nativeAt, type NativeObject } from "./native.ts"
-import { projectMalformed } from "./notice.ts"
+import { projectMalformed } from "./updateNotice.ts"
 import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
 
 export const projectPlan = (state: ProjectionState, update: NativeObject): Step => {

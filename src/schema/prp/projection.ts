@@ -7,7 +7,7 @@
 import type { EventDraft } from "./event.ts"
 import { closeItem, projectChunk, projectUserChunk } from "./items.ts"
 import { isNativeObject, type NativeObject } from "./native.ts"
-import { projectLate, projectMalformed, projectUnknown } from "./notice.ts"
+import { projectLate, projectMalformed, projectUnknown } from "./updateNotice.ts"
 import { projectPlan } from "./plan.ts"
 import type { ProjectionState, Step } from "./projectionState.ts"
 import { projectSessionUpdate } from "./sessionUpdates.ts"

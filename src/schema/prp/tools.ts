@@ -8,7 +8,7 @@ import type { ToolExecution, ToolOperation, ToolStatus, ToolTransport } from "./
 import { noChanges, workspaceDiff, type Changes } from "./changes.ts"
 import type { EventDraft } from "./event.ts"
 import type { NativeObject } from "./native.ts"
-import { projectMalformed, projectNotice, type NoticeFacts } from "./notice.ts"
+import { projectMalformed, projectNotice, type NoticeFacts } from "./updateNotice.ts"
 import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
 import { exitCodeOf, noOutput, outputAfter, outputFields, type ToolOutput } from "./toolOutput.ts"
 import { readToolUpdate, unknownNature, type ToolReading } from "./toolUpdate.ts"

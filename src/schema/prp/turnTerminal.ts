@@ -4,7 +4,7 @@ import type { ExitFact } from "../errors.ts"
 import { limits } from "../limits.ts"
 import type { AgentErrorFact, TurnCancelled, TurnCompleted, TurnFailed, TurnOutcome } from "../turn.ts"
 import { draftOf, type EventDraft } from "./event.ts"
-import type { ProcessExit } from "./payload.ts"
+import { processExitOf } from "./sessionDrafts.ts"
 
 /** Exactly one draft for every outcome. Words of the agent are bounded here and whole in `debug.native`. */
 export const turnTerminal = (turnId: string, outcome: TurnOutcome): EventDraft => {
@@ -87,15 +87,3 @@ const agentError = (error: AgentErrorFact | undefined) =>
 const native = (error: AgentErrorFact | undefined) => (error === undefined ? {} : { debug: { native: { error } } })
 
 const exit = (fact: ExitFact | undefined) => (fact === undefined ? {} : { processExit: processExitOf(fact) })
-
-/** An exit in PRP's words; what is not known is `null`. */
-export const processExitOf = (fact: ExitFact): ProcessExit => {
-  switch (fact._tag) {
-    case "Code":
-      return { exitCode: fact.code, signal: null, success: fact.code === 0 }
-    case "Signal":
-      return { exitCode: null, signal: fact.signal, success: false, inferred: fact.inferred }
-    case "Unknown":
-      return { exitCode: null, signal: null, success: null }
-  }
-}

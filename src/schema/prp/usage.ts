@@ -5,7 +5,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { NativeObject } from "./native.ts"
-import { projectMalformed } from "./notice.ts"
+import { projectMalformed } from "./updateNotice.ts"
 import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
 
 const Tokens = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))

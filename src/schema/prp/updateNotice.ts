@@ -1,16 +1,17 @@
 /**
  * What cannot be told in PRP's typed events is told in a notice, with the whole update in `debug.native`: nothing is lost.
  */
-import { shortText } from "../characters.ts"
-import { limits } from "../limits.ts"
 import type { ProviderNotice } from "./activity.ts"
 import { nativeAt } from "./native.ts"
-import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
+import { noticeDraft } from "./notices.ts"
+import type { ProjectionState, Step } from "./projectionState.ts"
 
 /**
  * - `unknown_update`, `malformed_update`: not of a kind, or not of a shape, that is known here.
- * - `late_update`: it belongs to a turn that has ended. `late_tool_update`: to a tool call that has ended or is not known.
- * - `too_many_tool_calls`: beyond the bound of open ones. `unplaced_change`: a changed file without a safe path.
+ * - `late_update`: it belongs to a turn, and there is none (any more).
+ * - `late_tool_update`: it belongs to a tool call that has ended, or that is not known.
+ * - `too_many_tool_calls`: beyond the bound of open ones.
+ * - `unplaced_change`: a changed file without a safe path inside the workspace, or beyond the bound of files.
  * - `agent_notice`, `compaction`: the agent's own.
  */
 export type NoticeCategory =
@@ -31,18 +32,13 @@ export interface NoticeFacts {
 
 export const projectNotice = (state: ProjectionState, facts: NoticeFacts, native: unknown): Step => {
   const noticeCount = state.noticeCount + 1
-  const payload: ProviderNotice = {
-    schema: "paperclip.provider.notice.v1",
-    noticeId: `${state.scopeId}.notice-${noticeCount}`,
-    severity: facts.severity,
-    category: facts.category,
-    scope: state.turnId === undefined ? "session" : "turn",
-    recoverable: true,
-    userActionable: false,
-    summary: shortText(facts.summary, limits.shortTextCharactersMax)
-  }
-  // JSON has no `undefined`; a caller in this process may still hand one in.
-  const draft = draftIn(state, "provider.notice.recorded", payload, { native: native ?? null })
+  const draft = noticeDraft({
+    ...facts,
+    id: `${state.scopeId}.notice-${noticeCount}`,
+    ...(state.turnId === undefined ? {} : { turnId: state.turnId }),
+    // JSON has no `undefined`; a caller in this process may still hand one in.
+    native: native ?? null
+  })
   return [{ ...state, noticeCount }, [draft]]
 }
 
@@ -70,7 +66,7 @@ export const projectLate = (state: ProjectionState, update: unknown): Step =>
     {
       category: "late_update",
       severity: "info",
-      summary: `The agent sent ${kindOf(update)} after the turn had ended.`
+      summary: `The agent sent ${kindOf(update)} outside a turn.`
     },
     update
   )
