@@ -197,10 +197,11 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     })
 
   const request = Effect.fnUntraced(function* (turn: Turn, one: Extract<Entry, { readonly _tag: "Request" }>) {
-    const admitted = yield* admitRequest(one, { turnId: turn.turnId, options })
-    if (admitted === undefined) return false
-    requestBySlot.set(one.slot.key, admitted.request.requestId)
-    return yield* turn.request(admitted)
+    const admission = yield* admitRequest(one, { turnId: turn.turnId, options })
+    if (admission._tag !== "Admitted") return admission
+    requestBySlot.set(one.slot.key, admission.options.request.requestId)
+    const isTaken = yield* turn.request(admission.options)
+    return isTaken ? ({ _tag: "Taken" } as const) : ({ _tag: "TurnOver" } as const)
   })
 
   const pump = yield* makePump({

@@ -7,6 +7,8 @@ import { Ids } from "../services/Ids.ts"
 import { permissionRequest } from "../services/permissionRequest.ts"
 import { decide } from "../services/permissionPolicy.ts"
 import type { Traits } from "../services/Provider.ts"
+import { clientMethods } from "../schema/acp/protocol.ts"
+import type { RequestMalformed } from "../schema/errors.ts"
 import type { PermissionPolicy, PermissionRequest } from "../schema/request.ts"
 import type { Entry } from "./Connection.ts"
 import type { RequestOptions } from "./RuntimeRequest.ts"
@@ -21,12 +23,18 @@ export interface AdmissionContext {
   }
 }
 
-/** `undefined`: no permission request, or one that cannot be understood; its slot is still open. */
+/** What a native request is to us. Of the last two the slot is still open. */
+export type Admission =
+  | { readonly _tag: "Admitted"; readonly options: Omit<RequestOptions, "record"> }
+  /** A kind of request that is not put to anybody. */
+  | { readonly _tag: "Unsupported" }
+  | { readonly _tag: "Malformed"; readonly error: RequestMalformed }
+
 export const admitRequest = Effect.fnUntraced(function* (
   { slot, params }: Extract<Entry, { readonly _tag: "Request" }>,
   { turnId, options }: AdmissionContext
-): Effect.fn.Return<Omit<RequestOptions, "record"> | undefined, never, Files | Ids> {
-  if (slot.method !== "session/request_permission") return undefined
+): Effect.fn.Return<Admission, never, Files | Ids> {
+  if (slot.method !== clientMethods.requestPermission) return { _tag: "Unsupported" }
   const files = yield* Files
   const workspace = options.launch.cwd
   const workspaceRealPath = yield* files.realPath(workspace)
@@ -36,7 +44,7 @@ export const admitRequest = Effect.fnUntraced(function* (
     nativeId: slot.nativeId,
     workspaceRoots: workspaceRealPath === undefined ? [workspace] : [workspace, workspaceRealPath]
   })
-  if (Result.isFailure(viewed)) return undefined
+  if (Result.isFailure(viewed)) return { _tag: "Malformed", error: viewed.failure }
   const request = viewed.success
   const decision = decide(options.policy, request, {
     toolKindTrusted: options.traits.toolKindTrusted,
@@ -44,7 +52,7 @@ export const admitRequest = Effect.fnUntraced(function* (
     workspaceRealPath,
     targetRealPath: yield* targetRealPath(request, workspace)
   })
-  return { request, slot, decision }
+  return { _tag: "Admitted", options: { request, slot, decision } }
 })
 
 const targetRealPath = (

@@ -11,7 +11,7 @@ import type * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
 import * as Exit from "effect/Exit"
 import { PromptResult, rpcErrorCodes } from "../schema/acp/protocol.ts"
-import type { ConnectionClosed } from "../schema/errors.ts"
+import type { ConnectionClosed, RequestMalformed } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import type { EventDraft } from "../schema/prp/event.ts"
 import { noticeDraft } from "../schema/prp/notices.ts"
@@ -39,7 +39,13 @@ export interface PumpHost {
   readonly turnSettled: (turn: Turn) => void
   /** Everything that was taken has been handed on. */
   readonly batchDone: Effect.Effect<void>
-  readonly request: (turn: Turn, entry: RequestEntry) => Effect.Effect<boolean>
+  readonly request: (
+    turn: Turn,
+    entry: RequestEntry
+  ) => Effect.Effect<
+    | { readonly _tag: "Taken" | "TurnOver" | "Unsupported" }
+    | { readonly _tag: "Malformed"; readonly error: RequestMalformed }
+  >
   readonly withdrawn: (slotKey: string) => Effect.Effect<void>
   readonly died: (cause: ConnectionClosed) => Effect.Effect<void>
   readonly append: (
@@ -156,16 +162,35 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
     host.turnSettled(turn)
   })
 
+  /** What nobody can hold is answered at once. The answer does not wait for a slow stdin, and the pump does not wait for it. */
   const request = Effect.fnUntraced(function* (entry: RequestEntry) {
     const turn = prompted()
-    if (turn !== undefined && (yield* host.request(turn, entry))) return
-    yield* Effect.forkChild(entry.slot.answerSafely, { startImmediately: true })
-    yield* note(
-      "request_outside_turn",
-      `a ${entry.slot.method} outside a turn was answered cancelled`,
-      entry.params,
-      entry.bytes
-    )
+    const { method, answer, answerSafely } = entry.slot
+    const held = turn === undefined ? ({ _tag: "TurnOver" } as const) : yield* host.request(turn, entry)
+    if (held._tag === "Taken") return
+    const isMalformed = held._tag === "Malformed"
+    const reply = isMalformed
+      ? answer({ error: { code: rpcErrorCodes.invalidParams, message: "Invalid params" } })
+      : answerSafely
+    yield* Effect.forkChild(reply, { startImmediately: true })
+    switch (held._tag) {
+      case "Malformed":
+        return yield* note(
+          "request_malformed",
+          `a ${method} was refused: ${held.error.issue}`,
+          entry.params,
+          entry.bytes
+        )
+      case "Unsupported":
+        return yield* note("request_unsupported", `a ${method} was answered cancelled`, entry.params, entry.bytes)
+      case "TurnOver":
+        return yield* note(
+          "request_outside_turn",
+          `a ${method} outside a turn was answered cancelled`,
+          entry.params,
+          entry.bytes
+        )
+    }
   })
 
   const handle = (entry: Exclude<Entry, UpdateEntry>): Effect.Effect<void> => {
