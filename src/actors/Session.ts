@@ -28,14 +28,14 @@ import { limits } from "../schema/limits.ts"
 import type { EventDraft } from "../schema/prp/event.ts"
 import * as drafts from "../schema/prp/sessionDrafts.ts"
 import type { PermissionPolicy } from "../schema/request.ts"
-import type { CancelReceipt, SessionRpcs } from "../schema/session.ts"
+import type { SessionRpcs } from "../schema/session.ts"
 import type { TurnOutcome } from "../schema/turn.ts"
 import type { CleanupReport, Launch } from "../services/AgentLink.ts"
 import { Files } from "../services/Files.ts"
 import { Ids } from "../services/Ids.ts"
 import type { GatedEffect } from "../services/gate.ts"
 import type { Traits } from "../services/Provider.ts"
-import { makeAgentCalls } from "./agentCalls.ts"
+import { type AgentCalls, type CallError, makeAgentCalls } from "./agentCalls.ts"
 import type { Entry } from "./Connection.ts"
 import { type Claim, type ClaimError, Connections } from "./Connections.ts"
 import { Journal } from "./Journal.ts"
@@ -48,6 +48,7 @@ import { admitRequest } from "./requestAdmission.ts"
 import type { RuntimeRequest } from "./RuntimeRequest.ts"
 import { makePump } from "./sessionPump.ts"
 import { setUpSession, type SetupError } from "./sessionSetup.ts"
+import { makeSessionTurns } from "./sessionTurns.ts"
 import { spawnTurn, type Turn } from "./Turn.ts"
 
 export interface SessionOptions {
@@ -145,56 +146,27 @@ interface Opened {
 }
 
 const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: Deferred.Deferred<Opened>) {
-  const { sessionId, runId, launch } = options
+  const { sessionId, launch } = options
   const context = yield* Effect.context<Services | Actor.Self>()
-  const journal = yield* Journal
+  const say = makeSpeech(yield* Journal, options)
   const claim = yield* (yield* Connections).claim(`connection:${sessionId}`, launch)
   const { connection } = claim
   const calls = makeAgentCalls(connection)
   const requests = new Map<string, RuntimeRequest>()
   const requestBySlot = new Map<string, string>()
-  const turns = new Map<string, Turn>()
-  const outcomes = new Map<string, Effect.Effect<TurnOutcome>>()
-  const remembered = new Set<string>()
-  const draining = Latch.makeUnsafe(false)
-  const waiting: Array<Turn> = []
-  let running: Turn | undefined
+  const turns = makeSessionTurns()
   let agentSessionId: string | undefined
   let dead: ConnectionClosed | undefined
   let isClosing = false
-  let isExitSaid = false
-
-  const entry = (made: ReadonlyArray<EventDraft>, bytes: number) => ({ runId, sessionId, drafts: made, bytes })
-  const force = (...made: ReadonlyArray<EventDraft>) => journal.force(entry(made, 0))
-
-  const startNext = Effect.suspend(() => {
-    if (running !== undefined) return Effect.void
-    running = waiting.shift()
-    return running === undefined ? Effect.void : running.start
-  })
-
-  const settled = (turn: Turn) => {
-    if (running === turn) running = undefined
-    const at = waiting.indexOf(turn)
-    if (at >= 0) waiting.splice(at, 1)
-    turns.delete(turn.turnId)
-  }
 
   const died = Effect.fnUntraced(function* (cause: ConnectionClosed) {
     dead = cause
     calls.fail(cause)
-    for (const turn of turns.values()) yield* turn.died(cause)
+    for (const turn of turns.open()) yield* turn.died(cause)
     if (isClosing) return
-    yield* sayExit(cause.exit)
-    yield* force(drafts.sessionFailed(cause))
+    yield* say.exit(cause.exit)
+    yield* say.force(drafts.sessionFailed(cause))
   })
-
-  const sayExit = (exit: ConnectionClosed["exit"]) =>
-    Effect.suspend(() => {
-      if (exit === undefined || isExitSaid) return Effect.void
-      isExitSaid = true
-      return force(drafts.harnessExited(exit))
-    })
 
   const request = Effect.fnUntraced(function* (turn: Turn, one: Extract<Entry, { readonly _tag: "Request" }>) {
     const admission = yield* admitRequest(one, { turnId: turn.turnId, options })
@@ -204,29 +176,31 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     return isTaken ? ({ _tag: "Taken" } as const) : ({ _tag: "TurnOver" } as const)
   })
 
+  const withdrawn = (slotKey: string) => {
+    const found = requests.get(requestBySlot.get(slotKey) ?? "")
+    return found === undefined ? Effect.void : Effect.ignore(found.tell({ _tag: "Withdraw" }))
+  }
+
   const pump = yield* makePump({
     sessionId,
     workspace: launch.cwd,
-    agent: { provider: options.agent, model: options.model ?? null },
+    agent: agentOf(options),
     claim,
     calls,
     agentSessionId: () => agentSessionId,
-    running: () => running,
-    turnSettled: settled,
-    batchDone: startNext,
+    running: turns.running,
+    turnSettled: turns.settled,
+    batchDone: turns.startNext,
     request: (turn, one) => Effect.provideContext(request(turn, one), context),
-    withdrawn: (slotKey) => {
-      const found = requests.get(requestBySlot.get(slotKey) ?? "")
-      return found === undefined ? Effect.void : Effect.ignore(found.tell({ _tag: "Withdraw" }))
-    },
+    withdrawn,
     died,
-    append: (made, bytes, turnDraining) => Effect.asVoid(journal.append(entry(made, bytes), turnDraining ?? draining))
+    append: say.append
   })
   yield* forkOwned(pump.run)
 
-  yield* force(drafts.harnessReady(options.agent, claim.initialized))
+  yield* say.force(drafts.harnessReady(options.agent, claim.initialized))
   const created = yield* setUpSession(
-    { agent: options.agent, cwd: launch.cwd, mcpServers: options.mcpServers, mode: options.mode, model: options.model },
+    { ...options, cwd: launch.cwd },
     {
       calls,
       initialized: claim.initialized,
@@ -235,116 +209,109 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
       sessionKnown: (id) => void (agentSessionId = id)
     }
   )
-  yield* force(drafts.sessionStarted(sessionId, options.agent, created.sessionId))
-  if (options.unverified.length > 0) yield* force(drafts.gateUnverified(sessionId, options.unverified))
+  yield* say.force(drafts.sessionStarted(sessionId, options.agent, created.sessionId))
+  if (options.unverified.length > 0) yield* say.force(drafts.gateUnverified(sessionId, options.unverified))
 
-  const accept = Effect.fnUntraced(function* (
-    payload: Extract<SessionMessage, { readonly _tag: "Prompt" }>["payload"]
-  ): Effect.fn.Return<void, PromptRefused | SessionClosed, Actor.Self | Scope.Scope> {
-    const { turnId, parts, deadlineMs } = payload
+  const accept = Effect.fnUntraced(function* ({
+    turnId,
+    parts,
+    deadlineMs
+  }: Payload<"Prompt">): Effect.fn.Return<void, PromptRefused | SessionClosed, Actor.Self | Scope.Scope> {
     if (dead !== undefined || isClosing) return yield* new SessionClosed({ sessionId })
     if (!isTurnId(turnId)) return yield* new PromptRefused({ reason: "turn_id_invalid", detail: "not a stable id" })
-    if (outcomes.has(turnId)) return yield* new PromptRefused({ reason: "duplicate_turn_id", detail: turnId })
-    if (waiting.length >= limits.queuedPromptsMax) {
-      return yield* new PromptRefused({ reason: "queue_full", detail: `${waiting.length} prompts are waiting` })
-    }
+    const refusal = turns.refusal(turnId)
+    if (refusal !== undefined) return yield* refusal
     const prompt = contentBlocks(parts, claim.initialized.agentCapabilities.promptCapabilities)
     if (Result.isFailure(prompt)) return yield* prompt.failure
     const turn = yield* spawnTurn({
       turnId,
-      runId,
+      runId: options.runId,
       sessionId,
       agentSessionId: created.sessionId,
       connection,
       prompt: prompt.success,
       deadlineMs,
       workspace: launch.cwd,
-      agent: { provider: options.agent, model: options.model ?? null },
+      agent: agentOf(options),
       requests
     }).pipe(Effect.orDie, Effect.provideContext(context))
-    turns.set(turnId, turn)
-    remember(outcomes, turnId, turn.outcome)
-    waiting.push(turn)
-    yield* forkOwned(
-      Effect.andThen(
-        turn.outcome,
-        Effect.suspend(() => {
-          settled(turn)
-          return startNext
-        })
-      )
-    )
-    if (remembered.delete(turnId)) yield* turn.cancel("interrupt")
-    else yield* startNext
-  })
-
-  const cancel = ({ turnId, by }: Extract<SessionMessage, { readonly _tag: "Cancel" }>["payload"]) =>
-    Effect.suspend((): Effect.Effect<CancelReceipt> => {
-      if (by === "agent") return Effect.succeed("idle")
-      const turn = turnId === undefined ? running : turns.get(turnId)
-      if (turn !== undefined) return Effect.as(turn.cancel(by), "cancelling")
-      if (turnId === undefined) return Effect.succeed("idle")
-      if (outcomes.has(turnId)) return Effect.succeed("ended")
-      remembered.add(turnId)
-      if (remembered.size > limits.queuedPromptsMax) remembered.delete(remembered.values().next().value ?? "")
-      return Effect.succeed("remembered")
+    yield* turns.add(turn)
+    const next = Effect.suspend(() => {
+      turns.settled(turn)
+      return turns.startNext
     })
+    yield* forkOwned(Effect.andThen(turn.outcome, next))
+  })
 
   const end = Effect.gen(function* () {
     isClosing = true
-    draining.openUnsafe()
-    const open = [...turns.values()]
+    say.stopWaiting()
+    const open = turns.open()
     yield* Effect.forEach(open, (turn) => turn.cancel("shutdown"), { discard: true })
     yield* Effect.forEach(open, (turn) => turn.outcome, { discard: true })
     const report = yield* connection.close
-    yield* sayExit(report.exit)
-    yield* force(drafts.sessionClosed(report))
+    yield* say.exit(report.exit)
+    yield* say.force(drafts.sessionClosed(report))
     return report
   })
 
-  Deferred.doneUnsafe(opened, Exit.succeed({ claim, created, outcome: (turnId) => outcomes.get(turnId), end }))
+  Deferred.doneUnsafe(opened, Exit.succeed({ claim, created, outcome: turns.outcome, end }))
   const handlers: Handlers<SessionMessage, Actor.Self | Scope.Scope> = {
     Prompt: ({ payload }) => accept(payload),
     Outcome: ({ payload }) => {
-      const outcome = outcomes.get(payload.turnId)
+      const outcome = turns.outcome(payload.turnId)
       return outcome === undefined ? Effect.fail(new SessionClosed({ sessionId })) : Actor.later(outcome)
     },
-    Cancel: ({ payload }) => cancel(payload),
-    Answer: ({ payload: { requestId, answer } }) => {
-      const found = requests.get(requestId)
-      const refused = (reason: AnswerRefused["reason"]) => new AnswerRefused({ requestId, reason })
-      if (found === undefined) return Effect.fail(refused("unknown_request"))
-      return Actor.later(
-        Effect.mapError(found.ask({ _tag: "Answer", answer }), (error) =>
-          error._tag === "AnswerRefused" ? error : refused("stale")
-        )
-      )
-    },
-    SetMode: ({ payload: { modeId } }) => {
-      const available = created.modes?.availableModes.map((mode) => mode.id) ?? []
-      if (!available.includes(modeId)) {
-        return Effect.fail(new SettingRefused({ setting: "mode", value: modeId, available }))
-      }
-      const params = { sessionId: created.sessionId, modeId }
-      return Actor.later(
-        Effect.mapError(Effect.asVoid(calls.call(agentMethods.sessionSetMode, params, Schema.Unknown)), (error) =>
-          error._tag === "AgentError" || error._tag === "ConnectionClosed" ? error : new SessionClosed({ sessionId })
-        )
-      )
-    }
+    Cancel: ({ payload: { turnId, by } }) => (by === "agent" ? Effect.succeed("idle") : turns.cancel(turnId, by)),
+    Answer: ({ payload }) => answer(requests, payload),
+    SetMode: ({ payload: { modeId } }) => setMode({ sessionId, created, calls }, modeId)
   }
   return handlers
 })
 
-/** Keeps the outcomes of the latest turns, to answer who asks late. */
-const remember = (
-  outcomes: Map<string, Effect.Effect<TurnOutcome>>,
-  turnId: string,
-  outcome: Effect.Effect<TurnOutcome>
-) => {
-  outcomes.set(turnId, outcome)
-  for (const oldest of outcomes.keys()) {
-    if (outcomes.size <= limits.rememberedTurnsMax) return
-    outcomes.delete(oldest)
+type Payload<Tag extends SessionMessage["_tag"]> = Extract<SessionMessage, { readonly _tag: Tag }>["payload"]
+
+const agentOf = ({ agent, model }: SessionOptions) => ({ provider: agent, model: model ?? null })
+
+/** What a session says of itself, apart from its turns. */
+const makeSpeech = (journal: Journal["Service"], { runId, sessionId }: SessionOptions) => {
+  const closing = Latch.makeUnsafe(false)
+  let isExitSaid = false
+  const force = (...made: ReadonlyArray<EventDraft>) => journal.force({ runId, sessionId, drafts: made, bytes: 0 })
+  return {
+    force,
+    /** Waits for subscribers until `draining` opens, by default until the session closes. */
+    append: (made: ReadonlyArray<EventDraft>, bytes: number, draining: Latch.Latch | undefined) =>
+      Effect.asVoid(journal.append({ runId, sessionId, drafts: made, bytes }, draining ?? closing)),
+    stopWaiting: () => closing.openUnsafe(),
+    /** Once, as soon as it is known. */
+    exit: (exit: ConnectionClosed["exit"]) =>
+      Effect.suspend(() => {
+        if (exit === undefined || isExitSaid) return Effect.void
+        isExitSaid = true
+        return force(drafts.harnessExited(exit))
+      })
   }
+}
+
+const answer = (requests: ReadonlyMap<string, RuntimeRequest>, { requestId, answer: given }: Payload<"Answer">) => {
+  const found = requests.get(requestId)
+  const refused = (reason: AnswerRefused["reason"]) => new AnswerRefused({ requestId, reason })
+  if (found === undefined) return Effect.fail(refused("unknown_request"))
+  const delivered = found.ask({ _tag: "Answer", answer: given })
+  return Actor.later(Effect.mapError(delivered, (error) => (error._tag === "AnswerRefused" ? error : refused("stale"))))
+}
+
+const setMode = (
+  { sessionId, created, calls }: { sessionId: string; created: NewSessionResult; calls: AgentCalls },
+  modeId: string
+) => {
+  const available = created.modes?.availableModes.map((mode) => mode.id) ?? []
+  if (!available.includes(modeId)) {
+    return Effect.fail(new SettingRefused({ setting: "mode", value: modeId, available }))
+  }
+  const params = { sessionId: created.sessionId, modeId }
+  const set = Effect.asVoid(calls.call(agentMethods.sessionSetMode, params, Schema.Unknown))
+  const isOurs = (error: CallError) => error._tag === "AgentError" || error._tag === "ConnectionClosed"
+  return Actor.later(Effect.mapError(set, (error) => (isOurs(error) ? error : new SessionClosed({ sessionId }))))
 }
