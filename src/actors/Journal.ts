@@ -17,6 +17,7 @@ import * as Cause from "effect/Cause"
 import type * as Scope from "effect/Scope"
 import { envelope, type Event, type EventDraft } from "../schema/prp/event.ts"
 import { limits } from "../schema/limits.ts"
+import { isTurnTerminal } from "../schema/prp/terminals.ts"
 import { Ids } from "../services/Ids.ts"
 import { makeOrderedQueue, type Offer, type OrderedQueue } from "./orderedQueue.ts"
 
@@ -54,7 +55,7 @@ export class Journal extends Context.Service<
     readonly append: (entry: Entry, draining: Latch.Latch) => Effect.Effect<number>
     /** Sequences and delivers at once, whatever the bounds say. */
     readonly force: (entry: Entry) => Effect.Effect<void>
-    /** Everything that is appended from now on. Ends with the scope. */
+    /** Everything that is appended from now on. Ends with the scope; one to a single turn already behind its terminal. */
     readonly subscribe: (filter: Filter) => Effect.Effect<Subscription, never, Scope.Scope>
     readonly sequence: () => number
   }
@@ -116,8 +117,14 @@ export const layer: Layer.Layer<Journal, never, Ids> = Layer.effect(
       for (const subscriber of subscribers) {
         if (!matches(subscriber.filter, entry)) continue
         for (const event of events) subscriber.queue.force(event, 0)
+        if (subscriber.filter.turnId !== undefined && events.some(isTurnTerminal)) end(subscriber)
       }
     })
+
+    const end = (subscriber: Subscriber) => {
+      subscribers.delete(subscriber)
+      subscriber.queue.end()
+    }
 
     const subscribe = (filter: Filter) =>
       Effect.acquireRelease(
@@ -129,12 +136,8 @@ export const layer: Layer.Layer<Journal, never, Ids> = Layer.effect(
           subscribers.add(subscriber)
           return subscriber
         }),
-        (subscriber) =>
-          Effect.sync(() => {
-            subscribers.delete(subscriber)
-            subscriber.queue.end()
-          })
-      ).pipe(Effect.map(subscriptionOf))
+        (subscriber) => Effect.sync(() => end(subscriber))
+      ).pipe(Effect.map((subscriber) => subscriptionOf(subscriber.queue, () => end(subscriber))))
 
     return Journal.of({ append, force, subscribe, sequence: () => sequence })
   })
@@ -148,14 +151,14 @@ const matches = (filter: Filter, entry: Entry): boolean =>
   (filter.sessionId === undefined || filter.sessionId === entry.sessionId) &&
   (filter.turnId === undefined || filter.turnId === entry.turnId)
 
-const subscriptionOf = (subscriber: Subscriber): Subscription => {
-  const take = Effect.map(subscriber.queue.take, (batch) => batch?.entries)
+const subscriptionOf = (queue: OrderedQueue<Event>, end: () => void): Subscription => {
+  const take = Effect.map(queue.take, (batch) => batch?.entries)
   return {
     take,
     events: Stream.fromPull(
       Effect.succeed(Effect.flatMap(take, (events) => (isFilled(events) ? Effect.succeed(events) : Cause.done())))
     ),
-    end: subscriber.queue.end
+    end
   }
 }
 
