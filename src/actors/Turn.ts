@@ -18,9 +18,8 @@ import { agentMethods } from "../schema/acp/protocol.ts"
 import type { ContentBlock } from "../schema/acp/prompt.ts"
 import type { ConnectionClosed, ResourceUnreleased } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
-import { draftOf, type EventDraft } from "../schema/prp/event.ts"
+import type { EventDraft } from "../schema/prp/event.ts"
 import { noticeDraft } from "../schema/prp/notices.ts"
-import { initialState, project, type ProjectionState, turnTerminal } from "../schema/prp/projection.ts"
 import type { CancelledBy, TurnOutcome } from "../schema/turn.ts"
 import type { Connection, Ticket } from "./Connection.ts"
 import { Journal } from "./Journal.ts"
@@ -29,7 +28,8 @@ import * as Actor from "./kernel/Actor.ts"
 import type { Ask, Handlers, Tell } from "./kernel/Message.ts"
 import { Registry } from "./kernel/Registry.ts"
 import { type RequestOptions, type RuntimeRequest, spawnRequest } from "./RuntimeRequest.ts"
-import { type PromptResponse, queued, step, type TurnFact, type TurnInput, type TurnOutput } from "./turnState.ts"
+import { makeTurnEvents, type TurnEvents, type TurnIdentity } from "./turnEvents.ts"
+import { type PromptResponse, queued, step, type TurnInput, type TurnOutput } from "./turnState.ts"
 
 type CancelBy = Exclude<CancelledBy, "agent">
 
@@ -45,16 +45,11 @@ type TurnMessage =
   | Tell<"Deadline">
   | Tell<"CancelDeadline">
 
-export interface TurnOptions {
-  readonly turnId: string
-  readonly runId: string
-  readonly sessionId: string
+export interface TurnOptions extends TurnIdentity {
   readonly agentSessionId: string
   readonly connection: Connection
   readonly prompt: ReadonlyArray<ContentBlock>
   readonly deadlineMs: number | undefined
-  readonly workspace: string
-  readonly agent: { readonly provider: string; readonly model: string | null }
   /** Where the session finds the open requests of its turns. */
   readonly requests: Map<string, RuntimeRequest>
 }
@@ -107,7 +102,7 @@ export const spawnTurn = Effect.fnUntraced(function* (
   const ref = yield* Actor.spawn<TurnMessage, never, Actor.Self | Journal | Registry | Scope.Scope>({
     name: `turn:${options.turnId}`,
     mailbox,
-    control: ["Cancel", "CancelDeadline"],
+    control: ["Cancel", "Deadline", "CancelDeadline"],
     stopWithin,
     behaviour: behaviour(options, shared, tell)
   })
@@ -158,20 +153,16 @@ const behaviour = Effect.fnUntraced(function* (
   shared: Shared,
   tell: (message: TurnMessage) => Effect.Effect<void>
 ) {
-  const { connection, turnId, runId, sessionId } = options
-  const journal = yield* Journal
+  const { connection, turnId } = options
   const registry = yield* Registry
   const self = yield* Actor.Self
   const owner = yield* Effect.context<Actor.Self | Scope.Scope>()
+  const events = makeTurnEvents(yield* Journal, options, shared.draining)
+  const silence = makeSilence(turnId, events.force, yield* Clock.currentTimeMillis)
   const open = new Set<RuntimeRequest>()
   let machine = queued
-  let projection = initialState({ _tag: "Turn", turnId }, options.agent)
-  let isAnnounced = false
-  let lastFrameMs = yield* Clock.currentTimeMillis
   let closing = false
 
-  const entry = (drafts: ReadonlyArray<EventDraft>, bytes: number) => ({ runId, sessionId, turnId, drafts, bytes })
-  const force = (...drafts: ReadonlyArray<EventDraft>) => journal.force(entry(drafts, 0))
   const fork = (work: Effect.Effect<void>) => Effect.provideContext(forkOwned(work), owner)
 
   /** The transition is one synchronous step; its outputs are performed in order. */
@@ -199,8 +190,7 @@ const behaviour = Effect.fnUntraced(function* (
 
   /** Handing over and saying so are one step for the machine: no cancel frame can come between. */
   const writePrompt = Effect.gen(function* () {
-    if (options.deadlineMs !== undefined)
-      yield* fork(Effect.andThen(Effect.sleep(options.deadlineMs), tell({ _tag: "Deadline" })))
+    if (options.deadlineMs !== undefined) yield* fork(Effect.andThen(Effect.sleep(options.deadlineMs), deadlinePassed))
     const params = { sessionId: options.agentSessionId, prompt: options.prompt }
     const written = yield* Effect.uninterruptibleMask((restore) =>
       Effect.tap(restore(connection.request(shared.ticket, params)), () => {
@@ -215,11 +205,10 @@ const behaviour = Effect.fnUntraced(function* (
     Effect.catchTag("ConnectionClosed", () => Effect.void)
   )
 
-  /** Before anything else that comes of the prompt. */
-  const announce = Effect.suspend(() => {
-    if (isAnnounced || !shared.isPrompted) return Effect.void
-    isAnnounced = true
-    return force(draftOf("turn.started", {}, { turnId }))
+  /** Takes effect at once, like a cancel: a subscriber that stands still does not hold up a deadline. */
+  const deadlinePassed = Effect.suspend(() => {
+    if (!shared.isAnswered) shared.draining.openUnsafe()
+    return tell({ _tag: "Deadline" })
   })
 
   const writeCancel = Effect.gen(function* () {
@@ -232,66 +221,33 @@ const behaviour = Effect.fnUntraced(function* (
 
   const terminal = Effect.fnUntraced(function* (outcome: TurnOutcome) {
     yield* Effect.forEach(open, (request) => request.watch, { discard: true })
-    const [ended, closed] = project(projection, { _tag: "TurnEnded", how: endOf(outcome) })
-    projection = ended
-    yield* force(...closed, turnTerminal(turnId, outcome))
+    yield* events.terminal(outcome)
     Deferred.doneUnsafe(shared.outcome, Exit.succeed(outcome))
     yield* self.end()
   })
 
-  const append = Effect.fnUntraced(function* (drafts: ReadonlyArray<EventDraft>, bytes: number) {
-    if (drafts.length === 0) return
-    const count = yield* journal.append(entry(drafts, bytes), shared.draining)
-    if (count > 0) yield* input({ _tag: "EventsUndelivered", count })
-  })
+  const undelivered = (count: number) => (count === 0 ? Effect.void : input({ _tag: "EventsUndelivered", count }))
 
   const feed = Effect.fnUntraced(function* (updates: ReadonlyArray<unknown>, bytes: number) {
-    lastFrameMs = yield* Clock.currentTimeMillis
-    const before = projection
-    const drafts: Array<EventDraft> = []
-    for (const update of updates) {
-      const [next, made] = project(projection, { _tag: "Update", update, workspace: options.workspace })
-      projection = next
-      for (const draft of made) drafts.push(draft)
-    }
-    for (const fact of factsSince(before, projection)) yield* input({ _tag: "Observed", fact })
-    yield* append(drafts, bytes)
+    silence.broken(yield* Clock.currentTimeMillis)
+    const fed = yield* events.feed(updates, bytes)
+    for (const fact of fed.facts) yield* input({ _tag: "Observed", fact })
+    yield* undelivered(fed.undelivered)
   })
 
   const request = Effect.fnUntraced(function* (what: Omit<RequestOptions, "record">) {
     const { requestId } = what.request
-    const ref = yield* spawnRequest({ ...what, record: (draft) => force(draft) }).pipe(
-      Effect.provideService(Registry, registry),
-      Effect.orDie
-    )
+    const record = (draft: EventDraft) => events.force(draft)
+    const ref = yield* Effect.orDie(Effect.provideService(spawnRequest({ ...what, record }), Registry, registry))
     open.add(ref)
     options.requests.set(requestId, ref)
-    yield* fork(
-      Effect.andThen(
-        ref.watch,
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          lastFrameMs = now
-          open.delete(ref)
-          options.requests.delete(requestId)
-        })
-      )
-    )
+    const over = Effect.map(Clock.currentTimeMillis, (now) => {
+      silence.broken(now)
+      open.delete(ref)
+      options.requests.delete(requestId)
+    })
+    yield* fork(Effect.andThen(ref.watch, over))
     if (machine._tag !== "Prompting") yield* endRequests("cancelled")
-  })
-
-  /** Says once per quiet spell that nothing came; a person's time to answer is not the agent's silence. */
-  const watchSilence = Effect.gen(function* () {
-    let reportedMs: number | undefined
-    for (;;) {
-      const quietMs = (yield* Clock.currentTimeMillis) - lastFrameMs
-      if (quietMs >= limits.stalledMs && shared.isPrompted && open.size === 0 && reportedMs !== lastFrameMs) {
-        reportedMs = lastFrameMs
-        const summary = `nothing came from the agent for ${limits.stalledMs} ms`
-        const id = `${turnId} stalled ${reportedMs}`
-        yield* force(noticeDraft({ id, category: "stalled", severity: "warning", summary, turnId }))
-      }
-      yield* Effect.sleep(quietMs < limits.stalledMs ? limits.stalledMs - quietMs : limits.stalledMs)
-    }
   })
 
   // A turn that is torn down still ends: cancelled by the shutdown that tore it down.
@@ -304,28 +260,50 @@ const behaviour = Effect.fnUntraced(function* (
       return Effect.andThen(input({ _tag: "CancelRequested", by: "shutdown" }), input({ _tag: "CancelDeadlineFired" }))
     })
   )
-  yield* force(draftOf("turn.submitted", {}, { turnId }))
-  yield* fork(watchSilence)
+  yield* events.submitted
+  yield* fork(silence.watch(() => shared.isPrompted && open.size === 0))
+
+  const afterStart = <R>(handled: Effect.Effect<void, never, R>) =>
+    Effect.suspend(() => (shared.isPrompted ? Effect.andThen(events.started, handled) : handled))
+  // A response that was taken already decides; its updates and itself are behind us in the queue.
+  const unlessAnswered = (what: TurnInput) => Effect.suspend(() => (shared.isAnswered ? Effect.void : input(what)))
 
   const handlers: Handlers<TurnMessage, Actor.Self | Scope.Scope> = {
     Start: () => input({ _tag: "Submitted" }),
-    Prompted: () => announce,
-    Feed: ({ updates, bytes }) => Effect.andThen(announce, feed(updates, bytes)),
-    Note: ({ drafts, bytes }) => Effect.andThen(announce, append(drafts, bytes)),
-    Request: (message) => Effect.andThen(announce, request(message.options)),
-    Respond: ({ response }) => Effect.andThen(announce, input({ _tag: "ResponseTaken", response })),
-    Died: ({ cause }) => Effect.andThen(announce, input(closedInput(cause))),
-    // A response that was taken already decides; its updates and itself are behind us in the queue.
-    Cancel: ({ by }) => (shared.isAnswered ? Effect.void : input({ _tag: "CancelRequested", by })),
-    Deadline: () => {
-      if (shared.isAnswered) return Effect.void
-      shared.draining.openUnsafe()
-      return input({ _tag: "DeadlineFired" })
-    },
-    CancelDeadline: () => (shared.isAnswered ? Effect.void : input({ _tag: "CancelDeadlineFired" }))
+    Prompted: () => afterStart(Effect.void),
+    Feed: ({ updates, bytes }) => afterStart(feed(updates, bytes)),
+    Note: ({ drafts, bytes }) => afterStart(Effect.flatMap(events.append(drafts, bytes), undelivered)),
+    Request: (message) => afterStart(request(message.options)),
+    Respond: ({ response }) => afterStart(input({ _tag: "ResponseTaken", response })),
+    Died: ({ cause }) => afterStart(input(closedInput(cause))),
+    Cancel: ({ by }) => unlessAnswered({ _tag: "CancelRequested", by }),
+    Deadline: () => unlessAnswered({ _tag: "DeadlineFired" }),
+    CancelDeadline: () => unlessAnswered({ _tag: "CancelDeadlineFired" })
   }
   return handlers
 })
+
+/** Says once per quiet spell that nothing came; a person's time to answer is not the agent's silence. */
+const makeSilence = (turnId: string, force: TurnEvents["force"], sinceMs: number) => {
+  let lastMs = sinceMs
+  let reportedMs: number | undefined
+  const report = Effect.suspend(() => {
+    reportedMs = lastMs
+    const summary = `nothing came from the agent for ${limits.stalledMs} ms`
+    const id = `${turnId} stalled ${lastMs}`
+    return force(noticeDraft({ id, category: "stalled", severity: "warning", summary, turnId }))
+  })
+  return {
+    broken: (nowMs: number) => void (lastMs = nowMs),
+    watch: Effect.fnUntraced(function* (isExpected: () => boolean) {
+      for (;;) {
+        const quietMs = (yield* Clock.currentTimeMillis) - lastMs
+        if (quietMs >= limits.stalledMs && reportedMs !== lastMs && isExpected()) yield* report
+        yield* Effect.sleep(quietMs < limits.stalledMs ? limits.stalledMs - quietMs : limits.stalledMs)
+      }
+    })
+  }
+}
 
 const closedInput = ({ reason, stderrTail, exit }: ConnectionClosed): TurnInput => ({
   _tag: "ConnectionClosed",
@@ -339,24 +317,4 @@ const crashed: TurnOutcome = {
   reason: "crashed",
   detail: "a defect of the runner ended the turn",
   undeliveredEvents: 0
-}
-
-const endOf = (outcome: TurnOutcome): "completed" | "failed" | "cancelled" => {
-  switch (outcome._tag) {
-    case "Completed":
-      return "completed"
-    case "Failed":
-      return "failed"
-    case "Cancelled":
-      return "cancelled"
-  }
-}
-
-const factsSince = (before: ProjectionState, now: ProjectionState): ReadonlyArray<TurnFact> => {
-  const facts: Array<TurnFact> = []
-  if (now.sawMessage && !before.sawMessage) facts.push("message")
-  if (now.sawThought && !before.sawThought) facts.push("thought")
-  if (now.sawTool && !before.sawTool) facts.push("tool")
-  if (now.sawPlan && !before.sawPlan) facts.push("plan")
-  return facts
 }
