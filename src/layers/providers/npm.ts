@@ -103,28 +103,28 @@ const errorIn = (output: string): { readonly code: string; readonly summary: str
   }
 }
 
-const reasonOf = (code: string): NpmReason => reasons[code] ?? "npm_failed"
+const reasonOf = (code: string): NpmReason => reasons.get(code) ?? "npm_failed"
 
-const reasons: Readonly<Record<string, NpmReason>> = {
-  E404: "package_not_found",
-  ETARGET: "package_not_found",
-  EBADPLATFORM: "platform_unsupported",
-  E401: "registry_refused",
-  E403: "registry_refused",
-  ENEEDAUTH: "registry_refused",
-  ENOTFOUND: "registry_unreachable",
-  EAI_AGAIN: "registry_unreachable",
-  ECONNREFUSED: "registry_unreachable",
-  ECONNRESET: "registry_unreachable",
-  ETIMEDOUT: "registry_unreachable",
-  ENETUNREACH: "registry_unreachable",
-  EHOSTUNREACH: "registry_unreachable",
-  FETCH_ERROR: "registry_unreachable",
-  ERR_SOCKET_TIMEOUT: "registry_unreachable",
-  ENOTCACHED: "registry_unreachable",
-  EACCES: "cache_unwritable",
-  EPERM: "cache_unwritable",
-  EROFS: "cache_unwritable",
-  ENOSPC: "cache_unwritable",
-  EDQUOT: "cache_unwritable"
-}
+const reasons: ReadonlyMap<string, NpmReason> = new Map([
+  ["E404", "package_not_found"],
+  ["ETARGET", "package_not_found"],
+  ["EBADPLATFORM", "platform_unsupported"],
+  ["E401", "registry_refused"],
+  ["E403", "registry_refused"],
+  ["ENEEDAUTH", "registry_refused"],
+  ["ENOTFOUND", "registry_unreachable"],
+  ["EAI_AGAIN", "registry_unreachable"],
+  ["ECONNREFUSED", "registry_unreachable"],
+  ["ECONNRESET", "registry_unreachable"],
+  ["ETIMEDOUT", "registry_unreachable"],
+  ["ENETUNREACH", "registry_unreachable"],
+  ["EHOSTUNREACH", "registry_unreachable"],
+  ["FETCH_ERROR", "registry_unreachable"],
+  ["ERR_SOCKET_TIMEOUT", "registry_unreachable"],
+  ["ENOTCACHED", "registry_unreachable"],
+  ["EACCES", "cache_unwritable"],
+  ["EPERM", "cache_unwritable"],
+  ["EROFS", "cache_unwritable"],
+  ["ENOSPC", "cache_unwritable"],
+  ["EDQUOT", "cache_unwritable"]
+])

@@ -9,12 +9,13 @@ export const codex = providerOf({
   id: "codex",
   name: "OpenAI Codex",
   commands: ["codex-acp"],
-  // Under `untrusted` all but well-known reading commands ask; those run in a sandbox that cannot write.
-  args: settings({ approval_policy: "untrusted", sandbox_mode: "read-only" }),
+  // Under `untrusted` edits ask, and all commands but those that Codex knows to read only. Its own sandbox stays off: where
+  // bubblewrap is missing, commands that were allowed fail in it, and where it is there, they are run once in vain.
+  args: settings({ approval_policy: "untrusted", sandbox_mode: "danger-full-access" }),
   traits: {
     // A search of the web is made by the model's own service.
     gate: { edit: "asks", execute: "asks", fetch: "silent", mcp: "asks" },
-    // A command that Codex takes for a reading one is of kind `read`, even when it is to run outside the sandbox.
+    // A shell command that Codex takes for a reading one is of kind `read`.
     toolKindTrusted: false,
     closesToolsOnCancel: false,
     modelAtLaunch: true,
