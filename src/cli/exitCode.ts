@@ -75,7 +75,7 @@ const codeOfReason = (reason: TurnFailureReason): ExitCode => {
   }
 }
 
-const codeOfError = (error: RunError): ExitCode => {
+export const codeOfError = (error: RunError): ExitCode => {
   switch (error._tag) {
     case "ProfileInvalid":
       return exitCodes.usage

@@ -15,10 +15,18 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import type { OutputClosed, PlatformUnsupported, ProfileInvalid, UsageInvalid } from "../schema/errors.ts"
+import type {
+  AgentInstallFailed,
+  AgentMissing,
+  OutputClosed,
+  PlatformUnsupported,
+  ProfileInvalid,
+  UsageInvalid
+} from "../schema/errors.ts"
 import { version } from "../schema/version.ts"
 import { makeCommands } from "./commands.ts"
-import { type ExitCode, exitCodes } from "./exitCode.ts"
+import { errorLines } from "./errorLines.ts"
+import { codeOfError, type ExitCode, exitCodes } from "./exitCode.ts"
 import { stderrStream, stdoutStream } from "./outputStream.ts"
 import { shownLine } from "./shownText.ts"
 
@@ -37,20 +45,29 @@ export const main = async (args: ReadonlyArray<string>): Promise<ExitCode> => {
   return exitCodes.failed
 }
 
-const failed = (
-  error: CliError.CliError | UsageInvalid | ProfileInvalid | PlatformUnsupported | OutputClosed,
-  done: (code: ExitCode) => void
-): Effect.Effect<void> => {
+type Failure =
+  | CliError.CliError
+  | AgentInstallFailed
+  | AgentMissing
+  | OutputClosed
+  | PlatformUnsupported
+  | ProfileInvalid
+  | UsageInvalid
+
+/** Failures before there was anything to end; a run that has begun tells its own. */
+const failed = (error: Failure, done: (code: ExitCode) => void): Effect.Effect<void> => {
   switch (error._tag) {
     case "UsageInvalid":
       done(exitCodes.usage)
       return say(`${error.option}: ${error.reason}`)
     case "ProfileInvalid":
-      done(exitCodes.usage)
-      return say(`${error.file}${error.path === "" ? "" : ` at ${error.path}`}: ${error.reason}`)
+    case "AgentMissing":
     case "PlatformUnsupported":
+      done(codeOfError(error))
+      return Effect.forEach(errorLines(error), say, { discard: true })
+    case "AgentInstallFailed":
       done(exitCodes.failed)
-      return say(`${error.platform} is not supported: ${error.reason}`)
+      return say(`${error.package} could not be installed (${error.reason}): ${shownLine(error.detail)}`)
     case "OutputClosed":
       return Effect.void
     case "ShowHelp":

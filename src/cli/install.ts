@@ -1,0 +1,26 @@
+/** `greenroom install`: fetches the pinned version of an agent into the user's cache. */
+import * as Effect from "effect/Effect"
+import { install as installAgent } from "../layers/providers/install.ts"
+import {
+  type AgentInstallFailed,
+  type AgentMissing,
+  type OutputClosed,
+  type ProfileInvalid,
+  UsageInvalid
+} from "../schema/errors.ts"
+import { chosenAgent } from "./choosingAgent.ts"
+import { type ExitCode, exitCodes } from "./exitCode.ts"
+import { stdoutStream } from "./outputStream.ts"
+
+/** Prints the executable. If interrupted, nothing of it is left. */
+export const install = Effect.fn("greenroom.install")(function* (
+  agent: string
+): Effect.fn.Return<ExitCode, AgentInstallFailed | AgentMissing | OutputClosed | ProfileInvalid | UsageInvalid> {
+  const provider = yield* chosenAgent({ agent, agentCommand: undefined }, process.env)
+  if (provider.distribution === undefined) {
+    return yield* new UsageInvalid({ option: "install", reason: `${agent} cannot be fetched: install it yourself` })
+  }
+  const { executable } = yield* installAgent(provider.id, provider.distribution, process.env)
+  yield* stdoutStream().write(`${executable}\n`)
+  return exitCodes.completed
+})
