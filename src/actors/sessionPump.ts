@@ -120,6 +120,8 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
     earlyBytes += entry.bytes
   }
 
+  const hasEarly = () => host.agentSessionId() !== undefined && (early.length > 0 || earlyDropped > 0)
+
   const flushEarly = Effect.fnUntraced(function* () {
     const kept = early
     early = []
@@ -138,7 +140,7 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
 
   const updates = Effect.fnUntraced(function* (entries: ReadonlyArray<UpdateEntry>) {
     if (host.agentSessionId() === undefined) return entries.forEach(keepEarly)
-    if (early.length > 0 || earlyDropped > 0) yield* flushEarly()
+    if (hasEarly()) yield* flushEarly()
     const turn = prompted()
     const own = turn === undefined ? [] : entries.filter((entry) => entry.sessionId === host.agentSessionId())
     const isFed =
@@ -247,6 +249,8 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
       if (batch === undefined) return
       lastFrameMs = yield* Clock.currentTimeMillis
       yield* handOn(batch.entries)
+      // Maybe nothing follows that would take them along.
+      if (hasEarly()) yield* flushEarly()
       yield* host.batchDone
     }
   })
