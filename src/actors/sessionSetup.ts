@@ -18,6 +18,7 @@ import {
 } from "../schema/acp/protocol.ts"
 import { AuthRequired, type McpServerRefused, SessionSetupTimeout, SettingRefused } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
+import type { Traits } from "../services/Provider.ts"
 import type { AgentCalls, CallError } from "./agentCalls.ts"
 
 export interface SetupOptions {
@@ -27,6 +28,7 @@ export interface SetupOptions {
   readonly mcpServers: ReadonlyArray<unknown>
   readonly mode: string | undefined
   readonly model: string | undefined
+  readonly traits: Pick<Traits, "dropsStdioMcp">
 }
 
 export interface SetupContext {
@@ -45,7 +47,8 @@ export const setUpSession = Effect.fnUntraced(function* (
   context: SetupContext
 ): Effect.fn.Return<NewSessionResult, SetupError> {
   const { calls, initialized } = context
-  const servers = yield* fromResult(mcpServers(options.mcpServers, initialized.agentCapabilities.mcpCapabilities))
+  const transports = { ...initialized.agentCapabilities.mcpCapabilities, stdio: options.traits.dropsStdioMcp !== true }
+  const servers = yield* fromResult(mcpServers(options.mcpServers, transports))
   const params = { cwd: options.cwd, mcpServers: servers }
   const created = yield* calls
     .call(agentMethods.sessionNew, params, NewSessionResult, (result) => context.sessionKnown(result.sessionId))

@@ -1,9 +1,10 @@
 /**
  * MCP servers that a user gives to a session, checked strictly before an agent sees them.
  *
- * Guarantees: what passes has exactly the fields of ACP v1 and a transport that the agent advertises (stdio every agent
- * takes); one wrong server refuses all of them, for a session that silently lacks a tool is worse than none. A refusal names
- * the server and the field, never a value: environments and headers hold secrets. Bounds: servers, entries, bytes of one text.
+ * Guarantees: what passes has exactly the fields of ACP v1 and a transport that the agent takes (stdio unless it is known to
+ * drop it, the others where it advertises them); one wrong server refuses all of them, for a session that silently lacks a
+ * tool is worse than none. A refusal names the server and the field, never a value: environments and headers hold secrets.
+ * Bounds: servers, entries, bytes of one text.
  * Source: ACP v1 `session/new`, `mcpCapabilities`.
  */
 import * as Result from "effect/Result"
@@ -15,6 +16,8 @@ import { limits } from "../limits.ts"
 
 /** As an agent advertises it; absent and `null` are no. */
 export interface McpCapabilities {
+  /** Not advertised: every agent takes servers that are processes. `false`: this one is known to drop them without a word. */
+  readonly stdio?: boolean
   readonly http?: boolean | null | undefined
   readonly sse?: boolean | null | undefined
 }
@@ -116,6 +119,7 @@ const decodeRemote = Schema.decodeUnknownResult(RemoteServer, { onExcessProperty
 const serverOf = (item: unknown, capabilities: McpCapabilities): Result.Result<McpServer, string> => {
   const type = fieldOf(item, "type")
   if (type === undefined || type === "stdio") {
+    if (capabilities.stdio === false) return Result.fail("the agent takes no stdio servers")
     return Result.mapBoth(decodeStdio(item), {
       onFailure: reasonOf,
       onSuccess: ({ name, command, args = [], env = [] }) => ({ name, command, args, env })

@@ -55,6 +55,13 @@ describe("mcpServers", () => {
     ])
   })
 
+  it("refuses a stdio server where the agent is known to drop it", () => {
+    assert.strictEqual(refusal([http], { ...all, stdio: false }), "taken")
+    for (const server of [stdio, { ...stdio, type: "stdio" }]) {
+      assert.strictEqual(refusal([http, server], { ...all, stdio: false }), "files: the agent takes no stdio servers")
+    }
+  })
+
   it("takes a transport only where the agent advertises it", () => {
     for (const capabilities of [{}, { http: false, sse: false }, { http: null, sse: null }]) {
       assert.strictEqual(refusal([stdio], capabilities), "taken")
