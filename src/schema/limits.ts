@@ -35,8 +35,8 @@ export const limits = {
   notedValueBytesMax: 4 * KiB,
   /** A frame to the agent must be taken by the operating system within this time, else the connection is dead. */
   writeMs: 5_000,
-  /** `initialize` must be answered within this time. */
-  initializeMs: 30_000,
+  /** `initialize` must be answered within this time. An agent that starts in 2 s was seen to take 27 s on a busy machine. */
+  initializeMs: 60_000,
   /** Session set-up fails after this time without any frame of the agent (some agents wait for slow MCP servers). */
   sessionSetupQuietMs: 120_000,
   /** A cancelled turn must be answered within this time, else its connection is retired. */
