@@ -24,6 +24,7 @@ import { type Lane, Mailbox } from "./Mailbox.ts"
 import type { AnyMessage, Later } from "./Message.ts"
 import type { ActorTable } from "./Registry.ts"
 import { Self, type SelfShape } from "./Self.ts"
+import { monotonicMs } from "./time.ts"
 import { fork, type Work } from "./work.ts"
 
 /** `Actor.Options` without its types. */
@@ -113,7 +114,7 @@ export class ActorCell implements SelfShape, ErasedRef {
     this.clock = Context.get(this.context, Clock.Clock)
     this.mailbox = new Mailbox(birth.options.mailbox.capacity, birth.fiber.currentDispatcher)
     this.link = link
-    this.bornAt = this.clock.currentTimeMillisUnsafe()
+    this.bornAt = monotonicMs(this.clock)
   }
 
   // What `ActorRef` shows as functions may be taken off the reference, so these are bound.

@@ -10,6 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type { Envelope } from "./Envelope.ts"
+import { monotonicMs } from "./time.ts"
 
 export class Deadlines {
   private readonly clock: Clock.Clock
@@ -27,7 +28,7 @@ export class Deadlines {
   }
 
   add(envelope: Envelope, deadlineMs: number): void {
-    const at = this.clock.currentTimeMillisUnsafe() + deadlineMs
+    const at = monotonicMs(this.clock) + deadlineMs
     envelope.deadlineAt = at
     envelope.deadlineMs = deadlineMs
     let before = this.last
@@ -66,7 +67,7 @@ export class Deadlines {
   private arm(at: number): void {
     this.close()
     this.timerAt = at
-    const wait = Duration.millis(Math.max(at - this.clock.currentTimeMillisUnsafe(), 0))
+    const wait = Duration.millis(Math.max(Math.ceil(at - monotonicMs(this.clock)), 0))
     const timer = Effect.runForkWith(this.context)(this.clock.sleep(wait))
     this.timer = timer
     timer.addObserver((exit) => {
@@ -77,7 +78,7 @@ export class Deadlines {
   }
 
   private fire(): void {
-    const now = this.clock.currentTimeMillisUnsafe()
+    const now = monotonicMs(this.clock)
     for (let due = this.first; due !== undefined && due.deadlineAt <= now; due = this.first) {
       this.remove(due)
       this.expire(due)

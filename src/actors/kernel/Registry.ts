@@ -9,6 +9,7 @@ import { invariant, ResourceUnreleased } from "../../schema/errors.ts"
 import type { ActorRef, ActorState } from "./Actor.ts"
 import type { ActorCell } from "./ActorCell.ts"
 import { finish } from "./closing.ts"
+import { monotonicMs } from "./time.ts"
 
 /** What anybody may do with an actor whose protocol is not known. */
 export type AnyActor = Pick<ActorRef<never>, "path" | "state" | "stop" | "kill" | "watch">
@@ -130,7 +131,7 @@ const rowOf = (cell: ActorCell): Row => ({
   path: cell.path,
   state: cell.phase,
   depth: cell.mailbox.depth,
-  ageMs: cell.clock.currentTimeMillisUnsafe() - cell.bornAt,
+  ageMs: Math.round(monotonicMs(cell.clock) - cell.bornAt),
   restarts: cell.restarts
 })
 

@@ -18,6 +18,7 @@ import type { AnyMessage } from "./Message.ts"
 import type { Registry } from "./Registry.ts"
 import { Self, type SelfShape } from "./Self.ts"
 import { start } from "./start.ts"
+import { monotonicMs } from "./time.ts"
 
 export interface Intensity {
   /** Restarts of all children together that are tolerated ... */
@@ -93,7 +94,7 @@ class OneForOne implements Supervisor {
 
   /** Kernel: milliseconds until the crashed child is restarted; `undefined` when the intensity is exceeded. */
   restartAfterMs(): number | undefined {
-    const now = this.clock.currentTimeMillisUnsafe()
+    const now = monotonicMs(this.clock)
     const from = now - Duration.toMillis(this.intensity.within)
     const recent = this.restartedAt.filter((at) => at > from)
     if (this.exit !== undefined || recent.length >= this.intensity.restarts) return undefined
