@@ -37,4 +37,14 @@ export class Choices {
     this.trace.push({ of, pick })
     return pick
   }
+
+  /** Whether something of this probability happens. What always or never does is no choice. */
+  happens(probability: number): boolean {
+    if (probability <= 0) return false
+    if (probability >= 1) return true
+    const drawn = this.random() < probability ? 1 : 0
+    const pick = Math.min(this.recorded[this.trace.length] ?? drawn, 1)
+    this.trace.push({ of: 2, pick })
+    return pick === 1
+  }
 }

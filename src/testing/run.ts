@@ -23,6 +23,11 @@ export interface RunOptions {
   readonly choices?: ReadonlyArray<number>
   /** Chance of a forced yield at each operation from the third on; 0 (default), or up to 0.15. Above 0.3 nothing progresses. */
   readonly yieldProbability?: number
+  /**
+   * Chance at each step that time passes although something could run; 0: only when nothing can. By default time is drawn like
+   * one of the tasks, under which a deadline hardly ever holds long enough for a longer program to get anywhere.
+   */
+  readonly timeProbability?: number
   /** Interrupts the victim, else the program, before this step (counted from 0). */
   readonly interruptAt?: number
   /** Default 100 000. */
@@ -42,8 +47,8 @@ export interface RunResult<A, E> {
 }
 
 export const run = <A, E>(effect: Effect.Effect<A, E>, options: RunOptions = {}): RunResult<A, E> => {
-  const { seed = 1, choices = [], yieldProbability = 0, interruptAt, maxSteps = 100_000 } = options
-  const world = new World(seed, choices, yieldProbability)
+  const { seed = 1, choices = [], yieldProbability = 0, timeProbability, interruptAt, maxSteps = 100_000 } = options
+  const world = new World(seed, choices, yieldProbability, timeProbability)
   const fiber = Effect.runForkWith(world.context)(effect, { scheduler: world.scheduler })
   const end = (exit: RunResult<A, E>["exit"], steps: number): RunResult<A, E> => ({
     exit,
@@ -85,8 +90,15 @@ class World {
   readonly victim: { fiber: Fiber.Fiber<unknown, unknown> | undefined } = { fiber: undefined }
   readonly context: Context.Context<never>
   live = 0
+  private readonly timeProbability: number | undefined
 
-  constructor(seed: number, choices: ReadonlyArray<number>, yieldProbability: number) {
+  constructor(
+    seed: number,
+    choices: ReadonlyArray<number>,
+    yieldProbability: number,
+    timeProbability: number | undefined
+  ) {
+    this.timeProbability = timeProbability
     this.choices = new Choices(seed, choices)
     this.scheduler = new SimScheduler(yieldProbability, seeded(seed + 1))
     const random = seeded(seed + 2)
@@ -111,11 +123,18 @@ class World {
   /** Runs one task, or lets time pass when that is allowed. `false` when there is nothing to do. */
   step(timePasses: boolean): boolean {
     const tasks = this.scheduler.tasks.length
-    const ways = timePasses && !this.clock.isIdle ? tasks + 1 : tasks
-    if (ways === 0) return false
-    const pick = this.choices.pick(ways)
+    const canPass = timePasses && !this.clock.isIdle
+    if (tasks === 0 && !canPass) return false
+    const pick = canPass ? this.pickOrPass(tasks) : this.choices.pick(tasks)
     if (pick < tasks) this.scheduler.runTask(pick)
     else this.clock.advance()
     return true
+  }
+
+  /** A task, or `tasks` for time. */
+  private pickOrPass(tasks: number): number {
+    if (this.timeProbability === undefined) return this.choices.pick(tasks + 1)
+    if (tasks === 0 || this.choices.happens(this.timeProbability)) return tasks
+    return this.choices.pick(tasks)
   }
 }

@@ -24,6 +24,8 @@ export interface SweepOptions {
   readonly seeds: ReadonlyArray<number>
   /** Each seed is swept once per probability. Default: 0 and 0.1. */
   readonly yieldProbabilities?: ReadonlyArray<number>
+  /** As in `RunOptions`. */
+  readonly timeProbability?: number
   readonly maxSteps?: number
 }
 
@@ -46,7 +48,12 @@ export const sweepInterrupts = <A, E>(program: () => Program<A, E>, options: Swe
   }
   for (const seed of options.seeds) {
     for (const yieldProbability of options.yieldProbabilities ?? [0, 0.1]) {
-      const base: RunOptions = { seed, yieldProbability, maxSteps: options.maxSteps ?? 100_000 }
+      const base: RunOptions = {
+        seed,
+        yieldProbability,
+        maxSteps: options.maxSteps ?? 100_000,
+        ...(options.timeProbability === undefined ? {} : { timeProbability: options.timeProbability })
+      }
       const steps = observe(base)
       for (let interruptAt = 0; interruptAt <= steps; interruptAt++) observe({ ...base, interruptAt })
     }

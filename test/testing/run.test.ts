@@ -64,6 +64,21 @@ describe("run", () => {
     expect(results).toEqual(new Set([String(Exit.succeed("work")), String(Exit.succeed("time"))]))
   })
 
+  it("lets time pass as seldom as asked for, never before nothing else can run for 0", () => {
+    const timed = Effect.gen(function* () {
+      const work = Effect.as(Effect.repeat(Effect.yieldNow, { times: 5 }), "work")
+      return yield* Effect.raceFirst(work, Effect.as(Effect.sleep("1 hour"), "time"))
+    })
+    const inTime = (timeProbability: number) =>
+      seeds.filter((seed) => String(run(timed, { seed, timeProbability }).exit) === String(Exit.succeed("work"))).length
+    expect(inTime(0)).toBe(seeds.length)
+    expect(inTime(1)).toBe(0)
+    expect(inTime(0.1)).toBeGreaterThan(inTime(0.5))
+    const first = run(timed, { seed: 3, timeProbability: 0.2 })
+    const choices = first.trace.map((choice) => choice.pick)
+    expect(run(timed, { seed: 4, timeProbability: 0.2, choices })).toEqual(first)
+  })
+
   it("advances time to the earliest sleeper", () => {
     const order: Array<number> = []
     const sleep = (ms: number) =>
