@@ -131,5 +131,14 @@ export const definitions: ReadonlyArray<Definition> = [
     n: 1_000_000,
     goal: 32,
     direction: "at most"
+  },
+  {
+    bench: "cli",
+    figure: "cliStartMs",
+    measures: "milliseconds of wall time for `greenroom --version` from the sources",
+    n: 10,
+    goal: 500,
+    direction: "at most",
+    rival: "an empty program of the same Node"
   }
 ]
