@@ -89,7 +89,10 @@ const followed = Effect.fnUntraced(function* (
   })
   const runner = yield* Runner
   const subscription = yield* runner.events()
-  const reader = yield* Effect.forkScoped(follower.follow(subscription))
+  // Without a reader the turn would wait for ever: whatever ends the reader early ends the turn.
+  const reader = yield* Effect.forkScoped(
+    Effect.onError(follower.follow(subscription), () => interrupts.raise("SIGPIPE"))
+  )
   const end = yield* conversation(context, provider, parts, canAsk, (session) => (opened = session)).pipe(
     Effect.scoped,
     Effect.catch((error) => Effect.succeed({ _tag: "Failed", error } as const))

@@ -13,7 +13,7 @@ import { displayText } from "../schema/displayText.ts"
 import type { Paint } from "./paint.ts"
 import { type Question, questionOf } from "./permissionCard.ts"
 import { planLines } from "./planLines.ts"
-import { requestLine, type RequestCounts } from "./requestLine.ts"
+import { type RequestCounts, requestEnd } from "./requestEnd.ts"
 import { shownLine, shownLines, headLines } from "./shownText.ts"
 import { toolLines, type RunningTool, toolTitle } from "./toolLines.ts"
 
@@ -39,6 +39,8 @@ export interface View {
   readonly thought: string
   /** The answer stands in the middle of a line. */
   readonly midLine: boolean
+  /** A tool has run since: what is said next begins a line. */
+  readonly endsLine: boolean
   /** A carriage return at the end of a delta: what it means shows the next one. */
   readonly heldReturn: string
 }
@@ -52,6 +54,7 @@ export const newView: View = {
   plan: [],
   thought: "",
   midLine: false,
+  endsLine: false,
   heldReturn: ""
 }
 
@@ -118,10 +121,11 @@ const delta = (view: View, payload: Extract<Event, { eventType: "item.delta" }>[
     return [{ ...view, activity: "thinking", thought }, []]
   }
   const media = payload.content
-  const raw = view.heldReturn + (media === undefined ? payload.text : mediaText(media))
+  const lineEnd = view.endsLine && view.midLine ? "\n" : ""
+  const raw = view.heldReturn + lineEnd + (media === undefined ? payload.text : mediaText(media))
   const heldReturn = raw.endsWith("\r") ? "\r" : ""
   const text = displayText(heldReturn === "" ? raw : raw.slice(0, -1), 2 * limits.deltaCharactersMax)
-  return answered({ ...view, activity: "answering", heldReturn }, text)
+  return answered({ ...view, activity: "answering", endsLine: false, heldReturn }, text)
 }
 
 const mediaText = ({ type, mimeType, name, uri }: { type: string; mimeType?: string; name?: string; uri?: string }) =>
@@ -174,7 +178,7 @@ const toolRuns = (view: View, tool: ToolExecution): Step => {
     name: tool.name ?? null,
     target: tool.target ?? null
   }
-  return [{ ...view, tools: new Map(view.tools).set(tool.executionId, running) }, []]
+  return [{ ...view, tools: new Map(view.tools).set(tool.executionId, running), endsLine: true }, []]
 }
 
 const toolEnded = (view: View, tool: ToolExecution, paint: Paint): Step => {
@@ -206,7 +210,7 @@ const settled = (
   paint: Paint
 ): Step => {
   const question = view.questions.find(({ requestId }) => requestId === payload.requestId)
-  const { allowed, line, isNotice } = requestLine(payload, question, paint)
+  const { allowed, isNotice, lines } = requestEnd(payload, question, paint)
   const { counts } = view
   return [
     {
@@ -214,7 +218,7 @@ const settled = (
       questions: view.questions.filter((open) => open !== question),
       counts: allowed ? { ...counts, allowed: counts.allowed + 1 } : { ...counts, denied: counts.denied + 1 }
     },
-    [{ channel: isNotice ? "notice" : "progress", text: `  ${line}\n` }]
+    lines.map((line) => ({ channel: isNotice ? "notice" : "progress", text: `  ${line}\n` }))
   ]
 }
 

@@ -5,7 +5,7 @@ import type { TurnFailed, TurnOutcome } from "../schema/turn.ts"
 import { durationText } from "./duration.ts"
 import { errorLines } from "./errorLines.ts"
 import type { RunEnd } from "./exitCode.ts"
-import type { RequestCounts } from "./requestLine.ts"
+import type { RequestCounts } from "./requestEnd.ts"
 import { shownLine } from "./shownText.ts"
 
 export interface ProcessCounts {

@@ -53,10 +53,7 @@ export const screenOf = (output: string): string => {
   const lines: Array<string> = [""]
   let row = 0
   let column = 0
-  // oxlint-disable-next-line no-control-regex -- control sequences are what it reads
-  for (const [piece, , parameter = "", final] of output.matchAll(
-    /(\u001b\[([0-9;]*)([A-Za-z]))|\r|\n|[^\u001b\r\n]+/g
-  )) {
+  for (const [piece, , parameter = "", final] of output.matchAll(pieces)) {
     if (piece === "\r") column = 0
     else if (piece === "\n") {
       row++
@@ -73,3 +70,6 @@ export const screenOf = (output: string): string => {
   }
   return lines.join("\n")
 }
+
+// oxlint-disable-next-line no-control-regex -- control sequences are what it reads
+const pieces = /(\u001b\[([0-9;]*)([A-Za-z]))|\r|\n|[^\u001b\r\n]+/g

@@ -1,4 +1,4 @@
-/** How a request of the agent ended, in one line. */
+/** How a request of the agent ended, and what it was about. */
 import { nativeAt } from "../schema/prp/native.ts"
 import type { EventPayloads } from "../schema/prp/payload.ts"
 import type { Paint } from "./paint.ts"
@@ -16,10 +16,10 @@ export interface RequestEnd {
   readonly allowed: boolean
   /** Nobody was there to ask: that must be said. */
   readonly isNotice: boolean
-  readonly line: string
+  readonly lines: ReadonlyArray<string>
 }
 
-export const requestLine = (
+export const requestEnd = (
   payload: EventPayloads["runtime_request.resolved"],
   question: Question | undefined,
   paint: Paint
@@ -29,10 +29,14 @@ export const requestLine = (
   const title = shownLine(question?.title ?? "a request")
   const verdict = `${verdictOf(payload.action)}${reasons[typeof by === "string" ? by : ""] ?? ""}`
   const mark = allowed ? paint.green("?") : paint.yellow("?")
+  const command = question?.command === undefined ? "" : shownLine(question.command)
   return {
     allowed,
     isNotice: by === "headless",
-    line: `${mark} ${title}: ${allowed ? verdict : paint.yellow(verdict)}`
+    lines: [
+      `${mark} ${title}: ${allowed ? verdict : paint.yellow(verdict)}`,
+      ...(command === "" || command === title ? [] : [paint.dim(`    $ ${command}`)])
+    ]
   }
 }
 
