@@ -21,7 +21,7 @@ export interface Launch {
 /** What ending a link proved. `survivors` empty is the only clean end. */
 export interface CleanupReport {
   readonly exit: ProcessExit
-  /** The steps that were needed, in order: `eof`, `SIGTERM`, `SIGKILL`. */
+  /** The steps that were needed, in order: `eof`, `SIGTERM`, `SIGKILL`. Empty: everything had ended by itself. */
   readonly steps: ReadonlyArray<"eof" | "SIGTERM" | "SIGKILL">
   readonly proof: "namespace" | "marker" | "in-process"
   /** Processes of the launch that were seen by us, at least one for a real process. */

@@ -9,6 +9,9 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { BackendUnavailable, LaunchFailed, LedgerUnwritable, StdinClosed } from "../schema/errors.ts"
 
+/** The environment variable that holds the markers of a process, outermost launch first, joined by `:`. */
+export const markerVariable = "GREENROOM_LAUNCH"
+
 /** Names one process for ever: a pid alone is reused. */
 export interface ProcessIdentity {
   readonly pid: number
@@ -50,7 +53,8 @@ export interface SpawnRequest {
 export interface OsProcess {
   readonly marker: string
   readonly backend: Backend
-  /** Of the process that a signal should reach: the agent under `marked`, the anchor under `namespace`. */
+  /** Of the process whose end is the end of the launch: the agent under `marked`; under `namespace` the anchor, whose
+   * SIGKILL takes everything. */
   readonly identity: ProcessIdentity
   /** The next piece of stdout; `undefined` once it has ended. One consumer. */
   readonly stdout: Effect.Effect<Uint8Array | undefined>
@@ -62,8 +66,11 @@ export interface OsProcess {
   readonly end: Effect.Effect<void>
   /** Exit of the agent itself, once known; it says nothing of output that is still in the pipe. */
   readonly exit: Effect.Effect<ProcessExit>
-  /** Stops reading and destroys our ends of the pipes. Idempotent. */
+  /** Stops reading and destroys our ends of the three pipes. Idempotent. */
   readonly closePipes: Effect.Effect<void>
+  /** Ends what the backend itself started for the launch and completes when that is gone. Under `namespace` the kernel then
+   * ends everything that is left; under `marked` there is nothing to end. Idempotent. */
+  readonly release: Effect.Effect<void>
 }
 
 export type SignalName = "SIGTERM" | "SIGKILL"
@@ -79,6 +86,8 @@ export interface LedgerEntry {
 export interface ForeignLedger {
   readonly host: ProcessIdentity
   readonly hostGone: boolean
+  /** Why it is held to be gone, alive, or not provable from here. */
+  readonly reason: string
   readonly path: string
   readonly entries: ReadonlyArray<LedgerEntry>
 }
@@ -88,16 +97,23 @@ export class Os extends Context.Service<
   {
     /** Probes by running, once per host. First usable one is the default. */
     readonly backends: Effect.Effect<ReadonlyArray<BackendProbe>>
-    /** Spawns. The caller owns the process from the moment this succeeds; if interrupted, nothing is left running. */
+    /** The backend to use: the one asked for if it works here, else the first that does. Probes no more than it
+     * must, and makes ready what the first launch needs. */
+    readonly backend: (asked?: Backend) => Effect.Effect<Backend, BackendUnavailable>
+    /** Spawns. The caller owns the process from the moment this succeeds. Bounded and short; to be called where it cannot be
+     * interrupted. A failure leaves nothing running. */
     readonly spawn: (request: SpawnRequest) => Effect.Effect<OsProcess, LaunchFailed | BackendUnavailable>
+    /** `undefined`: there is no such process, or it is a zombie. */
     readonly readIdentity: (pid: number) => Effect.Effect<ProcessIdentity | undefined>
-    /** Sends only if the identity still holds; `false`: it does not, nothing was sent. */
+    /** Sends only if the identity still holds; `false`: it does not, or the kernel refused; nothing was sent. */
     readonly signal: (identity: ProcessIdentity, signal: SignalName) => Effect.Effect<boolean>
-    /** Every live process (zombies are not) that carries the marker. */
+    /** Every live process (zombies are not) that carries the marker, and for a `namespace` launch of this host every process
+     * in it. The backend's own helpers are not counted while their launch lives. */
     readonly census: (marker: string) => Effect.Effect<ReadonlyArray<ProcessIdentity>>
     readonly ledger: {
       /** On disk before this returns. */
       readonly add: (entry: LedgerEntry) => Effect.Effect<void, LedgerUnwritable>
+      /** The launch is proven gone: nobody needs to look for its marker any more. */
       readonly remove: (marker: string) => Effect.Effect<void>
       readonly foreign: Effect.Effect<ReadonlyArray<ForeignLedger>>
       /** Deletes the ledger of a host that is gone and whose entries are all proven gone. */

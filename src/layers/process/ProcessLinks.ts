@@ -1,0 +1,58 @@
+/**
+ * `AgentLinks` by owned processes.
+ *
+ * Guarantees: a launch is in the ledger, on disk, before it is started; a failed or interrupted open leaves nothing; a failed
+ * clean-up never hides the failure before it; releasing the layer ends every link that is open and awaits the proof. A start
+ * ends what dead hosts left behind, beside its own work.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { type AgentLink, AgentLinks, type Launch } from "../../services/AgentLink.ts"
+import { checkEnvironment } from "../../services/environment.ts"
+import { Ids } from "../../services/Ids.ts"
+import { type Backend, Os } from "../../services/Os.ts"
+import { reap } from "../../services/reap.ts"
+import { makeOwnedLink } from "./ownedLink.ts"
+
+export const layer: Layer.Layer<AgentLinks, never, Os | Ids> = Layer.effect(
+  AgentLinks,
+  Effect.gen(function* () {
+    const os = yield* Os
+    const ids = yield* Ids
+    const live = new Set<AgentLink>()
+    yield* Effect.addFinalizer(() => Effect.forEach(live, finish, { concurrency: "unbounded", discard: true }))
+    // So that the first launch finds a probed backend.
+    yield* Effect.forkScoped(Effect.ignore(os.backend()))
+    yield* Effect.forkScoped(reportReaped(os))
+
+    const start = Effect.fnUntraced(function* (launch: Launch, backend: Backend) {
+      const marker = yield* ids.next("launch")
+      const { args, command, cwd, env } = launch
+      yield* os.ledger.add({ marker, backend, command, identity: undefined })
+      const process = yield* os
+        .spawn({ command, args, env, cwd, marker, backend })
+        .pipe(Effect.tapError(() => os.ledger.remove(marker)))
+      const link = yield* makeOwnedLink(os, process, launch)
+      live.add(link)
+      return link
+    })
+    const finish = (link: AgentLink) =>
+      link.close.pipe(
+        Effect.catchCause((cause) => Effect.logError(`the clean-up of a launch failed: ${Cause.pretty(cause)}`)),
+        Effect.andThen(Effect.sync(() => live.delete(link)))
+      )
+    const open = Effect.fn("AgentLinks.open")(function* (launch: Launch) {
+      yield* Effect.fromResult(checkEnvironment(launch.env))
+      const backend = yield* os.backend(launch.backend)
+      return yield* Effect.acquireRelease(start(launch, backend), finish)
+    })
+    return AgentLinks.of({ open })
+  })
+)
+
+const reportReaped = Effect.fnUntraced(function* (os: Os["Service"]) {
+  for (const { ledger, survivors } of yield* reap(os))
+    if (survivors.length > 0)
+      yield* Effect.logWarning(`${survivors.length} processes of a dead host could not be ended (${ledger.path})`)
+})

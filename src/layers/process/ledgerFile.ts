@@ -1,0 +1,112 @@
+/** The file of one ledger: how it is written so that it survives a crash at any moment, and how it is read after one. */
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { LedgerEntry } from "../../services/Os.ts"
+
+const LedgerHost = Schema.Struct({
+  pid: Schema.Number,
+  startTime: Schema.String,
+  bootId: Schema.String,
+  pidNamespace: Schema.String,
+  /** `null`: the machine has no name of its own. */
+  machine: Schema.NullOr(Schema.String)
+})
+export type LedgerHost = typeof LedgerHost.Type
+
+const Begun = Schema.Struct({
+  begun: Schema.String,
+  backend: Schema.Literals(["namespace", "marked"]),
+  command: Schema.String
+})
+const Ended = Schema.Struct({ ended: Schema.String })
+
+const decodeHost = Schema.decodeUnknownResult(LedgerHost)
+const decodeLine = Schema.decodeUnknownResult(Schema.Union([Begun, Ended]))
+
+export interface ParsedLedger {
+  readonly host: LedgerHost
+  /** The launches that did not end. */
+  readonly entries: ReadonlyArray<LedgerEntry>
+}
+
+/** `undefined` without a whole first line. Other lines that are not whole are passed over: their launch never started. */
+export const parseLedger = (text: string): ParsedLedger | undefined => {
+  const [first, ...rest] = text.split("\n")
+  const host = Result.flatMap(parseJson(first ?? ""), decodeHost)
+  if (Result.isFailure(host)) return undefined
+  const entries = new Map<string, LedgerEntry>()
+  for (const line of rest) {
+    const decoded = Result.flatMap(parseJson(line), decodeLine)
+    if (Result.isFailure(decoded)) continue
+    if ("ended" in decoded.success) entries.delete(decoded.success.ended)
+    else {
+      const { backend, begun, command } = decoded.success
+      entries.set(begun, { marker: begun, backend, command, identity: undefined })
+    }
+  }
+  return { host: host.success, entries: [...entries.values()] }
+}
+
+const parseJson = (text: string): Result.Result<unknown, unknown> =>
+  Result.try({ try: (): unknown => JSON.parse(text), catch: (error) => error })
+
+/** Not for concurrent use. Folders are 0700 and files 0600: commands and markers are nobody else's business. */
+export const ledgerFile = (folder: string, host: LedgerHost) => {
+  const name = path.join(folder, "launches.ndjson")
+  let opened: fs.FileHandle | undefined
+  // The last write failed and may have left part of a line.
+  let torn = false
+
+  const create = async (file: string, lines: ReadonlyArray<string>) => {
+    await fs.mkdir(folder, { recursive: true, mode: 0o700 })
+    const handle = await fs.open(file, "w", 0o600)
+    await handle.appendFile([JSON.stringify(host), ...lines, ""].join("\n"))
+    await handle.datasync()
+    return handle
+  }
+  /** On disk when it returns. */
+  const append = async (lines: ReadonlyArray<string>) => {
+    await prepare()
+    const text = [...lines, ""].join("\n")
+    const before = torn ? "\n" : ""
+    torn = true
+    await opened?.appendFile(before + text)
+    await opened?.datasync()
+    torn = false
+  }
+  /** Makes the file, so that the first launch need not wait for it. */
+  const prepare = async () => {
+    if (opened !== undefined) return
+    opened = await create(name, [])
+    for (const made of [folder, path.dirname(folder)]) await syncFolder(made)
+  }
+  const appendLazily = async (line: string) => {
+    await opened?.appendFile(`${torn ? "\n" : ""}${line}\n`)
+  }
+  /** Replaces all lines behind the host's at once. */
+  const rewrite = async (lines: ReadonlyArray<string>) => {
+    const next = await create(`${name}.next`, lines)
+    await fs.rename(`${name}.next`, name)
+    await opened?.close()
+    opened = next
+    await syncFolder(folder)
+  }
+  const close = async (remove: boolean) => {
+    await opened?.close()
+    if (opened !== undefined && remove) await fs.rm(folder, { recursive: true, force: true })
+    opened = undefined
+  }
+  return { prepare, append, appendLazily, rewrite, close }
+}
+
+/** Makes a new name in a folder survive a crash. */
+const syncFolder = async (folder: string) => {
+  const handle = await fs.open(folder, "r")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,94 @@
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { describe, vi } from "vitest"
+import { doctor, type DoctorReport, renderDoctor } from "../../../src/layers/process/doctor.ts"
+import { Os } from "../../../src/services/Os.ts"
+import { identityOf } from "../../services/fakeLaunch.ts"
+
+const report: DoctorReport = {
+  node: { version: "v20.0.0", supported: false, needed: "22.19" },
+  platform: "linux x64",
+  backends: [
+    { backend: "namespace", usable: false, reason: "unshare: Operation not permitted" },
+    { backend: "marked", usable: true, reason: "a guardian ended a process by its marker" }
+  ],
+  folders: [{ name: "state", path: "/s", files: 2, bytes: 1_572_864, complete: true }],
+  hosts: [
+    {
+      path: "/s/1",
+      host: identityOf(7),
+      gone: true,
+      reason: "its host has ended",
+      launches: 1,
+      processes: [identityOf(8)]
+    },
+    { path: "/s/2", host: identityOf(9), gone: false, reason: "its host is alive", launches: 2, processes: [] }
+  ]
+}
+
+describe("the doctor", () => {
+  it("says what works, why, and what is left", () => {
+    expect(renderDoctor(report)).toBe(
+      [
+        "node       v20.0.0, too old: 22.19 or later is needed",
+        "platform   linux x64",
+        "backend    namespace: does not work (unshare: Operation not permitted)",
+        "backend    marked: works (a guardian ended a process by its marker)",
+        "default    marked",
+        "state      /s: 2 files, 1.5 MiB",
+        "host       7, gone (its host has ended): 1 launches, processes 8; can be reaped",
+        "host       9, not proven gone (its host is alive): 2 launches, no process"
+      ].join("\n")
+    )
+  })
+
+  it("says that nothing works", () => {
+    expect(renderDoctor({ ...report, backends: [] })).toContain("default    none: no agent can be started here")
+  })
+
+  it("says what was reaped and what is still there", () => {
+    const ledger = { host: identityOf(7), hostGone: true, reason: "", path: "/s/1", entries: [] }
+    const lines = renderDoctor(report, [
+      { ledger, survivors: [] },
+      { ledger, survivors: [identityOf(8)] }
+    ]).split("\n")
+    expect(lines.slice(-2)).toEqual(["reaped     host 7: nothing is left", "reaped     host 7: still there: 8"])
+  })
+
+  it.live("measures folders and looks for what dead hosts left, and ends nothing", () =>
+    Effect.gen(function* () {
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), "greenroom-doctor-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => fs.rmSync(folder, { recursive: true })))
+      vi.stubEnv("XDG_STATE_HOME", folder)
+      vi.stubEnv("XDG_CACHE_HOME", path.join(folder, "none"))
+      fs.mkdirSync(path.join(folder, "greenroom", "hosts", "x"), { recursive: true })
+      fs.writeFileSync(path.join(folder, "greenroom", "hosts", "x", "launches.ndjson"), "12345")
+      const dead = { host: identityOf(7), hostGone: true, reason: "its host has ended", path: "/x" }
+      const entries = [{ marker: "m", backend: "marked" as const, command: "c", identity: undefined }]
+      const looked = yield* Effect.provideService(doctor, Os, {
+        backends: Effect.succeed(report.backends),
+        backend: () => Effect.die("not used"),
+        spawn: () => Effect.die("not used"),
+        readIdentity: () => Effect.die("not used"),
+        signal: () => Effect.die("not used"),
+        census: (marker) => Effect.succeed(marker === "m" ? [identityOf(8)] : []),
+        ledger: {
+          add: () => Effect.die("not used"),
+          remove: () => Effect.die("not used"),
+          foreign: Effect.succeed([{ ...dead, entries }]),
+          forget: () => Effect.die("not used")
+        }
+      })
+      vi.unstubAllEnvs()
+      expect(looked.folders.map(({ bytes, files }) => ({ bytes, files }))).toEqual([
+        { bytes: 5, files: 1 },
+        { bytes: 0, files: 0 }
+      ])
+      expect(looked.hosts).toMatchObject([{ gone: true, launches: 1, processes: [identityOf(8)] }])
+      expect(looked.node.supported).toBe(true)
+    }).pipe(Effect.scoped)
+  )
+})
