@@ -317,6 +317,10 @@ describe("the demo model", () => {
       const { text, image } = wires[wire]
       expect(await said(model, wire, [text("say ok"), image])).toEqual({ text: "image seen: image/png 5\nok" })
       expect(await said(model, wire, [image])).toEqual({ text: "image seen: image/png 5" })
+      expect(model.log.map(({ images }) => images)).toEqual([
+        [{ type: "image/png", bytes: 5 }],
+        [{ type: "image/png", bytes: 5 }]
+      ])
     })
   }
 

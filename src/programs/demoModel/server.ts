@@ -14,7 +14,7 @@ import { plannedTurn } from "./plan.ts"
 import { responses } from "./responses.ts"
 import { isRecord } from "./script.ts"
 import type { Json, ModelScript, ModelTurn } from "./script.ts"
-import type { ModelRequest, Reply, Wire } from "./wire.ts"
+import type { Image, ModelRequest, Reply, Wire } from "./wire.ts"
 
 export interface LogEntry {
   readonly number: number
@@ -25,6 +25,7 @@ export interface LogEntry {
   readonly tools: ReadonlyArray<string>
   readonly prompt: string
   readonly toolResult: string | undefined
+  readonly images: ReadonlyArray<Image>
   /** A call without tools. */
   readonly utility: boolean
   /** What was said. */
@@ -72,7 +73,7 @@ export const startDemoModel = async (options: DemoModelOptions = {}): Promise<De
 
   const complete = async (wire: Wire, path: string, body: Json, response: ServerResponse): Promise<void> => {
     const request = wire.read(body)
-    const { model, stream, prompt, toolResult } = request
+    const { model, stream, prompt, toolResult, images } = request
     const reply: Reply = { number: nextNumber++, model, turn: turnFor(request) }
     const tools = request.tools.map((tool) => tool.name)
     const utility = tools.length === 0
@@ -86,6 +87,7 @@ export const startDemoModel = async (options: DemoModelOptions = {}): Promise<De
       tools,
       prompt,
       toolResult,
+      images,
       utility,
       turn,
       aborted: false
