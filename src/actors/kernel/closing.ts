@@ -146,7 +146,7 @@ export const setTimer = (cell: ActorCell, waitMs: number, then: () => void): voi
   })
 }
 
-export const clearTimer = (cell: ActorCell): void => {
+const clearTimer = (cell: ActorCell): void => {
   const timer = cell.timer
   cell.timer = undefined
   timer?.interruptUnsafe()

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { ActorCell } from "./ActorCell.ts"
-import { clearTimer, close, finish, setTimer, unreleased } from "./closing.ts"
+import { close, finish, setTimer, unreleased } from "./closing.ts"
 import { serve } from "./loop.ts"
 import { Self } from "./Self.ts"
 
@@ -31,7 +31,6 @@ const incarnation = (cell: ActorCell, scope: Scope.Closeable): Effect.Effect<voi
 
 /** The fiber of an incarnation has ended. A finalizer that died has proven nothing. */
 const ended = (cell: ActorCell, exit: Exit.Exit<void>): void => {
-  clearTimer(cell)
   cell.fiber = undefined
   cell.handlers = undefined
   cell.onIdle = undefined

@@ -43,6 +43,20 @@ describe("a permanent child", () => {
       expect(watch.pollUnsafe()).toBeUndefined()
     }))
 
+  test("is rebuilt after a crash of later work, while it waits for messages", () =>
+    Effect.gen(function* () {
+      const supervisor = yield* Supervisor.make(intensity)
+      const ref = yield* supervisor.spawn("permanent", probe().options())
+      const gate = yield* Deferred.make<void>()
+      const ask = yield* Effect.forkChild(Effect.flip(ref.ask({ _tag: "crashLater", gate })))
+      yield* settle
+      yield* Deferred.succeed(gate, undefined)
+      expect(yield* Fiber.join(ask)).toMatchObject({ _tag: "ActorCrashed" })
+      yield* TestClock.adjust(100)
+      expect(ref.state()).toBe("running")
+      expect(yield* ref.ask({ _tag: "echo", text: "a" })).toBe("a")
+    }))
+
   test("has its children closed before its own scope, at a restart too", () =>
     Effect.gen(function* () {
       const supervisor = yield* Supervisor.make(intensity)

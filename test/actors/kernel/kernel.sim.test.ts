@@ -18,6 +18,7 @@ type Message =
   | Ask<"later", { n: number }, number>
   | Ask<"gentle", { n: number }, number>
   | Tell<"crash">
+  | Ask<"crashLater", {}, number>
   | Tell<"urgent">
 
 /** What must balance after every run. */
@@ -88,6 +89,7 @@ const actor = (
       later: ({ n }) => Actor.later(Effect.as(Effect.sleep(10), n)),
       gentle: ({ n }) => Effect.as(Effect.sleep(10), n),
       crash: () => Effect.andThen(Effect.yieldNow, Effect.die("boom")),
+      crashLater: () => Actor.later(Effect.andThen(Effect.sleep(5), Effect.die("boom later"))),
       urgent: () => Effect.void
     }
   }),
@@ -164,12 +166,11 @@ const stopped = (how: (ref: Actor.ActorRef<Message>) => Effect.Effect<unknown>) 
 
 const restart = program((ledger) =>
   Effect.gen(function* () {
-    const supervisor = yield* Supervisor.make({ restarts: 2, within: "1 hour", backoff: () => 5 })
+    const supervisor = yield* Supervisor.make({ restarts: 3, within: "1 hour", backoff: () => 5 })
     // Time may pass at any step; a restart is certain only where closing has no deadline to miss.
     const ref = yield* supervisor.spawn("permanent", actor(ledger, { stopWithin: Duration.infinity }))
-    const forked = yield* Effect.forEach([...messages, { _tag: "crash" } as const, ...messages], (message) =>
-      ledger.fork(ref, message)
-    )
+    const crashes = [{ _tag: "crash" }, { _tag: "crashLater" }] as const
+    const forked = yield* Effect.forEach([...messages, ...crashes, ...messages], (message) => ledger.fork(ref, message))
     yield* victim(ledger.ask(ref, { _tag: "crash" }))
     yield* Fiber.awaitAll(forked)
     const exit = yield* ledger.ask(ref, { _tag: "now", n: 9 })
@@ -205,6 +206,7 @@ const family = program((ledger) =>
           later: (message) => Actor.later(forward(message)),
           gentle: forward,
           crash: () => Effect.orDie(child.ask({ _tag: "crash" })),
+          crashLater: () => Actor.later(Effect.die("boom later")),
           urgent: () => Effect.void
         }
       })

@@ -9,7 +9,7 @@ import { describe } from "vitest"
 import * as Actor from "../../../src/actors/kernel/Actor.ts"
 import * as Registry from "../../../src/actors/kernel/Registry.ts"
 import { ActorCrashed, ActorStopped, ResourceUnreleased } from "../../../src/schema/errors.ts"
-import { probe, Refused } from "./probe.ts"
+import { probe, type ProbeMessage, Refused } from "./probe.ts"
 
 const test = (name: string, body: () => Effect.Effect<unknown, unknown, Scope.Scope | Registry.Registry>) =>
   it.effect(name, () => Effect.provide(body(), Registry.layer))
@@ -160,6 +160,100 @@ describe("stop", () => {
       })
       yield* ref.stop
       expect(log).toEqual(["open", "close", "parent's resource"])
+    }))
+})
+
+describe("closing", () => {
+  test("waits for later replies that cannot be interrupted before the scope closes", () =>
+    Effect.gen(function* () {
+      const { log, options } = probe()
+      const gate = yield* Deferred.make<void>()
+      const behaviour = Effect.map(options().behaviour, (handlers) => ({
+        ...handlers,
+        waitLater: () =>
+          Actor.later(
+            Effect.uninterruptible(
+              Effect.as(
+                Effect.tap(Deferred.await(gate), () => Effect.sync(() => log.push("work done"))),
+                "x"
+              )
+            )
+          )
+      }))
+      const ref = yield* Actor.spawn(options({ behaviour }))
+      const ask = yield* Effect.forkChild(Effect.flip(ref.ask({ _tag: "waitLater", gate })))
+      yield* settle
+      const stop = yield* Effect.forkChild(ref.stop)
+      yield* settle
+      expect(log).toEqual(["open"])
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(stop)
+      expect(log).toEqual(["open", "work done", "close"])
+      expect(yield* Fiber.join(ask)).toBeInstanceOf(ActorStopped)
+    }))
+
+  test("interrupts later replies, also after an end from inside, and those forked meanwhile", () =>
+    Effect.gen(function* () {
+      const { log, options } = probe()
+      const gate = yield* Deferred.make<void>()
+      const late = Effect.onInterrupt(Effect.never, () => Effect.sync(() => log.push("late work interrupted")))
+      const behaviour = Effect.tap(options().behaviour, () => Effect.addFinalizer(() => Actor.later(late)))
+      const ref = yield* Actor.spawn(options({ behaviour }))
+      const ask = yield* Effect.forkChild(Effect.flip(ref.ask({ _tag: "waitLater", gate })))
+      yield* settle
+      yield* ref.ask({ _tag: "end" })
+      expect(yield* Fiber.join(ask)).toBeInstanceOf(ActorStopped)
+      yield* ref.watch
+      expect(log).toEqual(["open", "waitLater interrupted", "late work interrupted", "close"])
+    }))
+
+  test("starts no message that had been taken when the latch was set", () =>
+    Effect.gen(function* () {
+      const { log, options } = probe()
+      const ref = yield* Actor.spawn(options({ mailbox: { capacity: 1, policy: "suspend" } }))
+      const gate = yield* Deferred.make<void>()
+      yield* ref.tell({ _tag: "wait", gate })
+      yield* settle
+      const ask = yield* Effect.forkChild(Effect.flip(ref.ask({ _tag: "note", text: "never" })))
+      yield* settle
+      // Taking the ask makes room for this sender, which goes on at once.
+      yield* Effect.forkChild(Effect.andThen(ref.tell({ _tag: "note", text: "never" }), ref.stop))
+      yield* settle
+      yield* Deferred.succeed(gate, undefined)
+      expect(yield* Fiber.join(ask)).toBeInstanceOf(ActorStopped)
+      expect(log).toEqual(["open", "close"])
+    }))
+
+  test("leaves nothing in the owner's scope", () =>
+    Effect.gen(function* () {
+      const owner = yield* Scope.make()
+      const ref = yield* Scope.provide(Actor.spawn(probe().options()), owner)
+      expect(owner.state._tag).toBe("Open")
+      yield* ref.stop
+      expect(owner.state._tag).toBe("Empty")
+    }))
+
+  test("starts no child any more", () =>
+    Effect.gen(function* () {
+      const child = probe("child")
+      const parent = probe("parent")
+      const states: Array<Actor.ActorState> = []
+      const behaviour = Effect.gen(function* () {
+        const handlers = yield* parent.options().behaviour
+        const context = yield* Effect.context<Registry.Registry | Scope.Scope | Actor.Self>()
+        const end = Effect.gen(function* () {
+          yield* handlers.end({ _tag: "end" })
+          states.push((yield* Effect.orDie(Actor.spawn(child.options()))).state())
+        })
+        return { ...handlers, end: () => Effect.provideContext(end, context) }
+      })
+      const ref = yield* Actor.spawn<ProbeMessage, never, Registry.Registry | Scope.Scope | Actor.Self>({
+        ...parent.options(),
+        behaviour
+      })
+      yield* ref.ask({ _tag: "end" })
+      expect(states).toEqual(["stopped"])
+      expect(child.log).toEqual([])
     }))
 })
 
