@@ -214,7 +214,7 @@ describe("closing", () => {
       const gate = yield* Deferred.make<void>()
       yield* ref.tell({ _tag: "wait", gate })
       yield* settle
-      const ask = yield* Effect.forkChild(Effect.flip(ref.ask({ _tag: "note", text: "never" })))
+      const ask = yield* Effect.forkChild(Effect.flip(ref.ask({ _tag: "echo", text: "never" })))
       yield* settle
       // Taking the ask makes room for this sender, which goes on at once.
       yield* Effect.forkChild(Effect.andThen(ref.tell({ _tag: "note", text: "never" }), ref.stop))
