@@ -41,7 +41,7 @@ const probeNamespace = Effect.fnUntraced(function* ({ anchors, marker }: ProbeKi
   const anchor = yield* Effect.mapError(anchors.take, ({ reason }) => reason)
   const request: SpawnRequest = {
     command: shell,
-    args: ["-c", 'read -r self _ </proc/self/stat; echo "$(id -u) $self $$"'],
+    args: ["-c", whoAmI],
     env: toolEnvironment(),
     cwd: "/",
     marker,
@@ -51,6 +51,8 @@ const probeNamespace = Effect.fnUntraced(function* ({ anchors, marker }: ProbeKi
     const child = yield* Effect.mapError(enter(anchor, request, shell), ({ reason }) => reason)
     const said = yield* Effect.timeoutOption(pullFrom(child.stdout), limits.anchorReadyMs)
     const complaint = yield* Effect.timeoutOption(pullFrom(child.stderr), limits.drainAfterExitMs)
+    // The zombie of the command must be taken away by its own parent: a namespace ends only after that.
+    yield* Effect.timeoutOption(Deferred.await(child.exit), limits.killGraceMs)
     child.kill()
     const words = textOf(said).trim().split(" ")
     if (words.length !== 3)
@@ -64,6 +66,17 @@ const probeNamespace = Effect.fnUntraced(function* ({ anchors, marker }: ProbeKi
   yield* anchors.keep(anchor)
   return reason
 })
+
+/** Prints user, number by /proc, and number by the shell, with nothing but the shell: a probe is on the way of a start. */
+const whoAmI = `
+while read -r name first _; do
+  case $name in
+    Pid:) self=$first ;;
+    Uid:) user=$first ;;
+  esac
+done </proc/self/status
+echo "$user $self $$"
+`
 
 const textOf = (said: Option.Option<Uint8Array | undefined>) =>
   new TextDecoder().decode(Option.getOrUndefined(said) ?? new Uint8Array())

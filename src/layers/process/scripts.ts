@@ -27,7 +27,8 @@ done
  * The parent of an agent in a pid namespace, itself outside of it. `$1` is the working directory, `$2` the variables that
  * only this shell has set, the rest the command, which puts the agent into a session of its own: one whose leader is outside
  * would look like session 0 to it. Lets go of the agent's pipes at once, or else the agent could not close them, and passes
- * on its exit status. A background command's stdin is /dev/null unless it is redirected.
+ * on its exit status. A background command's stdin is /dev/null unless it is redirected. It must outlive the agent and take
+ * away its zombie, for a namespace ends only after that, so nobody signals it and it does not end with its host.
  */
 export const parentScript = `
 cd -- "$1" || exit 126
