@@ -7,9 +7,9 @@ import type { Ask } from "../src/actors/kernel/Message.ts"
 import * as Registry from "../src/actors/kernel/Registry.ts"
 import { heapBytes, inTurns, median, microsEach } from "./measure.ts"
 
-const asks = 50_000
+const asks = 10_000
 const actors = 10_000
-const rounds = 15
+const rounds = 101
 
 type Add = Ask<"add", { n: number }, number>
 

@@ -186,7 +186,7 @@ export class ActorCell implements SelfShape, ErasedRef {
   await(envelope: Envelope, options: AskOptions | undefined): Effect.Effect<void> {
     if (options?.deadline !== undefined) {
       const deadlineMs = typeof options.deadline === "number" ? options.deadline : Duration.toMillis(options.deadline)
-      this.deadlines ??= new Deadlines(this.clock, this.context, (late) => this.timeOut(late))
+      this.deadlines ??= new Deadlines(this.clock, this.context, (late, waitMs) => this.timeOut(late, waitMs))
       if (deadlineMs !== Infinity) this.deadlines.add(envelope, deadlineMs)
     }
     return Effect.sync(() => this.abandon(envelope))
@@ -225,9 +225,9 @@ export class ActorCell implements SelfShape, ErasedRef {
     envelope.worker?.interruptUnsafe()
   }
 
-  private timeOut(envelope: Envelope): void {
+  private timeOut(envelope: Envelope, deadlineMs: number): void {
     this.abandon(envelope)
-    envelope.complete(Exit.fail(new AskTimedOut({ path: this.path, deadlineMs: envelope.deadlineMs })))
+    envelope.complete(Exit.fail(new AskTimedOut({ path: this.path, deadlineMs })))
   }
 
   /** Nothing suspends on an ancestor: asks go down the tree, data goes up by pull. */

@@ -9,52 +9,52 @@ import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import type { Envelope } from "./Envelope.ts"
+import type { Deadline, Envelope } from "./Envelope.ts"
 import { monotonicMs } from "./time.ts"
 
 export class Deadlines {
   private readonly clock: Clock.Clock
   private readonly context: Context.Context<never>
-  private readonly expire: (envelope: Envelope) => void
-  private first: Envelope | undefined = undefined
-  private last: Envelope | undefined = undefined
+  private readonly expire: (envelope: Envelope, waitMs: number) => void
+  private first: Deadline | undefined = undefined
+  private last: Deadline | undefined = undefined
   private timer: Fiber.Fiber<void> | undefined = undefined
   private timerAt = 0
 
-  constructor(clock: Clock.Clock, context: Context.Context<never>, expire: (envelope: Envelope) => void) {
+  constructor(
+    clock: Clock.Clock,
+    context: Context.Context<never>,
+    expire: (envelope: Envelope, waitMs: number) => void
+  ) {
     this.clock = clock
     this.context = context
     this.expire = expire
   }
 
-  add(envelope: Envelope, deadlineMs: number): void {
-    const at = monotonicMs(this.clock) + deadlineMs
-    envelope.deadlineAt = at
-    envelope.deadlineMs = deadlineMs
+  add(envelope: Envelope, waitMs: number): void {
+    const at = monotonicMs(this.clock) + waitMs
     let before = this.last
-    while (before !== undefined && before.deadlineAt > at) before = before.previousDeadline
-    const after = before === undefined ? this.first : before.nextDeadline
-    envelope.previousDeadline = before
-    envelope.nextDeadline = after
-    if (before === undefined) this.first = envelope
-    else before.nextDeadline = envelope
-    if (after === undefined) this.last = envelope
-    else after.previousDeadline = envelope
+    while (before !== undefined && before.at > at) before = before.previous
+    const after = before === undefined ? this.first : before.next
+    const deadline: Deadline = { envelope, at, waitMs, previous: before, next: after }
+    envelope.deadline = deadline
+    if (before === undefined) this.first = deadline
+    else before.next = deadline
+    if (after === undefined) this.last = deadline
+    else after.previous = deadline
     if (this.timer === undefined || at < this.timerAt) this.arm(at)
   }
 
   /** Nothing when the envelope has no deadline. */
   remove(envelope: Envelope): void {
-    if (envelope.deadlineAt === -1) return
-    envelope.deadlineAt = -1
-    const before = envelope.previousDeadline
-    const after = envelope.nextDeadline
-    if (before === undefined) this.first = after
-    else before.nextDeadline = after
-    if (after === undefined) this.last = before
-    else after.previousDeadline = before
-    envelope.previousDeadline = undefined
-    envelope.nextDeadline = undefined
+    const deadline = envelope.deadline
+    if (deadline === undefined) return
+    envelope.deadline = undefined
+    const { next, previous } = deadline
+    if (previous === undefined) this.first = next
+    else previous.next = next
+    if (next === undefined) this.last = previous
+    else next.previous = previous
   }
 
   /** Stops the timer. */
@@ -79,10 +79,10 @@ export class Deadlines {
 
   private fire(): void {
     const now = monotonicMs(this.clock)
-    for (let due = this.first; due !== undefined && due.deadlineAt <= now; due = this.first) {
-      this.remove(due)
-      this.expire(due)
+    for (let due = this.first; due !== undefined && due.at <= now; due = this.first) {
+      this.remove(due.envelope)
+      this.expire(due.envelope, due.waitMs)
     }
-    if (this.first !== undefined && this.timer === undefined) this.arm(this.first.deadlineAt)
+    if (this.first !== undefined && this.timer === undefined) this.arm(this.first.at)
   }
 }

@@ -16,6 +16,16 @@ export type Resume = { resume(effect: Effect.Effect<unknown, unknown>): void }["
 /** `reserve` waits for room only and never enters a lane. */
 export type EnvelopeKind = "ask" | "tell" | "reserve"
 
+/** When the answer is due, and its place in the list of those. */
+export interface Deadline {
+  readonly envelope: Envelope
+  readonly at: number
+  /** The time that the asker gave. */
+  readonly waitMs: number
+  previous: Deadline | undefined
+  next: Deadline | undefined
+}
+
 export class Envelope {
   readonly kind: EnvelopeKind
   readonly message: AnyMessage
@@ -30,11 +40,7 @@ export class Envelope {
   previous: Envelope | undefined = undefined
   next: Envelope | undefined = undefined
 
-  /** Place in the list of deadlines; -1 means none. */
-  deadlineAt = -1
-  deadlineMs = 0
-  previousDeadline: Envelope | undefined = undefined
-  nextDeadline: Envelope | undefined = undefined
+  deadline: Deadline | undefined = undefined
 
   constructor(kind: EnvelopeKind, message: AnyMessage, resume: Resume | undefined) {
     this.kind = kind
