@@ -6,6 +6,7 @@ import { backends, endings } from "./cells.ts"
 import { runLedgers } from "./ledgers.ts"
 import { runWithLinks } from "./links.ts"
 import { probedBackends, type Result, runChildren, runForkStorm } from "./matrix.ts"
+import { isAllowed } from "./processes.ts"
 import { makeFolder } from "./startHost.ts"
 
 const isRoot = process.getuid?.() === 0
@@ -24,6 +25,10 @@ describe.each(backends)("the processes of a launch under %s", (backend) => {
       context.skip(!probes.find((one) => one.backend === backend)?.usable, "the backend is not usable here")
       return run()
     })
+
+  it("are owned wherever the system allows it", () => {
+    expect(probes.find((one) => one.backend === backend)).toMatchObject({ usable: isAllowed(backend) })
+  })
 
   for (const ending of endings)
     whereUsable(`end with ${ending}, and only they`, async () => {
@@ -53,8 +58,8 @@ describe.runIf(isRoot)("an ordinary user's host", () => {
   const nobody = 65534
 
   it.each(backends)("owns its processes under %s", { timeout: 60_000 }, async (backend) => {
-    const usable = (await probedBackends(nobody)).find((one) => one.backend === backend)?.usable
-    if (usable) expect(broken(await runChildren(backend, "SIGKILL", nobody))).toEqual([])
-    else expect(backend).toBe("namespace")
+    const probed = (await probedBackends(nobody)).find((one) => one.backend === backend)
+    expect(probed).toMatchObject({ usable: isAllowed(backend, nobody) })
+    if (probed?.usable) expect(broken(await runChildren(backend, "SIGKILL", nobody))).toEqual([])
   })
 })

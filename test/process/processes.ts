@@ -1,6 +1,7 @@
 /** The processes of the machine, as the runner sees them: independent of the code under test. */
 import * as childProcess from "node:child_process"
 import * as fs from "node:fs"
+import type { Backend } from "../../src/services/Os.ts"
 
 export interface Seen {
   readonly pid: number
@@ -78,4 +79,13 @@ export const startSentinel = () => {
     isAlive: () => child.exitCode === null && child.signalCode === null && tagged(tag).length === 1,
     stop: () => child.kill("SIGKILL")
   }
+}
+
+/** Whether the system lets a backend work, asked without our code: then it must. */
+export const isAllowed = (backend: Backend, user?: number): boolean => {
+  if (backend === "marked") return process.platform !== "win32"
+  const isRoot = (user ?? process.getuid?.()) === 0
+  const args = [...(isRoot ? [] : ["--user", "--map-current-user"]), "--pid", "--fork", "--mount-proc", "true"]
+  const as = user === undefined ? {} : { uid: user, gid: user }
+  return childProcess.spawnSync("unshare", args, { stdio: "ignore", ...as }).status === 0
 }
