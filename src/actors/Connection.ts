@@ -3,7 +3,9 @@
  *
  * Guarantees: entries reach the holder of the claim in the order of the wire, and the last one is `Closed` with the one cause
  * that everything pending got; every inbound request is answered exactly once, by its slot or here, or the connection is dead;
- * frames to the agent are written whole, one after another. The reader waits for room in the queue and for nothing else.
+ * frames to the agent are written whole, one after another. The reader waits for room in the queue, and for the writer
+ * only while the agent is owed as many answers in nobody's name as it may have requests open. An agent whose connection is
+ * over is ended.
  * Bounds: the ordered queue, the open inbound requests, the write deadline. Source: DESIGN 3 and 5, rules 1, 4 and 7.
  */
 import * as Deferred from "effect/Deferred"
@@ -11,11 +13,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { encodeFrame, type Frame, makeFrameDecoder, type Noise } from "../schema/acp/frame.ts"
 import {
   type CloseReason,
   ConnectionClosed,
   FrameTooLarge,
+  invariant,
   type LaunchError,
   type ResourceUnreleased
 } from "../schema/errors.ts"
@@ -78,7 +82,12 @@ export const openConnection = Effect.fnUntraced(function* (
   })
   const link = yield* Deferred.await(opened)
   const life = makeLife(link)
-  const writer = makeFrameWriter({ toLink: link.write, toMailbox: (message) => ref.tell(message), giveUp: life.giveUp })
+  const writer = makeFrameWriter({
+    toLink: link.write,
+    toMailbox: (message) => ref.tell(message),
+    giveUp: life.giveUp,
+    ending: life.cause
+  })
   const slots = makeAnswerSlots({
     connection: ref.path,
     max: limits.pendingInboundRequestsMax,
@@ -91,13 +100,14 @@ export const openConnection = Effect.fnUntraced(function* (
   let framesSeen = 0
   let nextId = 0
 
+  /** What is owed does not wait for the consumer. If interrupted, that is by the end: what was read still stands before it. */
   const admit = (frames: ReadonlyArray<Frame>): Effect.Effect<void> => {
     framesSeen += frames.length
     const entries: Array<Entry> = []
     const duties: Array<Duty> = []
     for (const frame of frames) router.route(frame, entries, duties)
-    const offered = queue.offerAll(entries, bytesOf)
-    return duties.length === 0 ? offered : Effect.andThen(Effect.forEach(duties, duty, { discard: true }), offered)
+    const { admitted } = queue.offer(entries, bytesOf)
+    return duties.length === 0 ? admitted : Effect.andThen(Effect.forEach(duties, duty, { discard: true }), admitted)
   }
 
   const read = Effect.gen(function* () {
@@ -117,6 +127,8 @@ export const openConnection = Effect.fnUntraced(function* (
   }
 
   yield* Effect.forkScoped(life.run(read, finish))
+  // Whatever ended it: an agent that nobody listens to does not go on working.
+  yield* Effect.forkScoped(Effect.andThen(life.closed, link.close))
 
   const hand = (frame: object): Effect.Effect<Written, ConnectionClosed | FrameTooLarge> => {
     const encoded = encodeFrame(frame)
@@ -134,6 +146,7 @@ export const openConnection = Effect.fnUntraced(function* (
     request: (ticket, params) =>
       Effect.suspend(() => {
         router.expect(ticket)
+        queue.force({ _tag: "Asked", ticket, bytes: 0 }, 0)
         return hand({ jsonrpc: "2.0", id: ticket.id, method: ticket.method, params })
       }),
     notify: (method, params) => Effect.suspend(() => hand({ jsonrpc: "2.0", method, params })),
@@ -174,6 +187,7 @@ const makeLife = (link: AgentLink) => {
 
   return {
     giveUp,
+    cause: () => cause,
     retire: (reason: CloseReason) => Effect.sync(() => void giveUp(reason)),
     closed: Deferred.await(closed),
     run: (read: Effect.Effect<void>, finish: (cause: ConnectionClosed) => void) =>
@@ -189,24 +203,24 @@ const makeLife = (link: AgentLink) => {
   }
 }
 
-/** Answers in nobody's name. Never waits for the agent: one that keeps asking and does not read is retired. */
+/**
+ * Answers in nobody's name go out one by one beside the reading. It waits only while as many as may be owed are unwritten, so
+ * at most for the write deadline: by that an agent is retired which keeps asking and does not read.
+ */
 const makeDuties = Effect.fnUntraced(function* (
   hand: (bytes: Uint8Array) => Effect.Effect<Written, ConnectionClosed>,
   retire: (reason: CloseReason) => Effect.Effect<void>
 ) {
   const scope = yield* Effect.scope
-  let unread = 0
+  const room = Semaphore.makeUnsafe(limits.pendingInboundRequestsMax)
 
-  const answer = (frame: object): Effect.Effect<void> => {
+  const answer = Effect.fnUntraced(function* (frame: object) {
     const encoded = encodeFrame(frame)
-    if (encoded instanceof FrameTooLarge || unread >= limits.pendingInboundRequestsMax) return retire("write_timed_out")
-    unread++
-    const written = Effect.ensuring(
-      Effect.ignore(Effect.flatten(hand(encoded))),
-      Effect.sync(() => void unread--)
-    )
-    return Effect.asVoid(Effect.forkIn(written, scope, { startImmediately: true }))
-  }
+    invariant(!(encoded instanceof FrameTooLarge), "connection.answerFits")
+    yield* room.take(1)
+    const written = Effect.ensuring(Effect.ignore(Effect.flatten(hand(encoded))), room.release(1))
+    yield* Effect.forkIn(written, scope, { startImmediately: true })
+  })
 
   return (duty: Duty): Effect.Effect<void> => {
     switch (duty._tag) {

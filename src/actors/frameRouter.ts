@@ -8,6 +8,7 @@
 import type { Frame, Invalid, Notification, Request, RequestId, Response, RpcError } from "../schema/acp/frame.ts"
 import { sessionUpdateOf } from "../schema/acp/protocol.ts"
 import type { ConnectionClosed } from "../schema/errors.ts"
+import { limits } from "../schema/limits.ts"
 import { type AnswerSlot, type AnswerSlots, safeAnswer } from "./answerSlot.ts"
 
 /** What arrives, in order. `bytes` is the size on the wire. */
@@ -27,6 +28,8 @@ export type Entry =
   | { readonly _tag: "Request"; readonly slot: AnswerSlot; readonly params: unknown; readonly bytes: number }
   | { readonly _tag: "Withdrawn"; readonly slot: AnswerSlot; readonly bytes: number }
   | { readonly _tag: "Anomaly"; readonly anomaly: Anomaly; readonly detail: string; readonly bytes: number }
+  /** Our own mark: what stands before it was read before this request was written, and cannot come of it. */
+  | { readonly _tag: "Asked"; readonly ticket: Ticket; readonly bytes: number }
   /** The last one: the cause that everything pending got. */
   | { readonly _tag: "Closed"; readonly cause: ConnectionClosed; readonly bytes: number }
 
@@ -86,6 +89,10 @@ export const makeFrameRouter = (slots: AnswerSlots): FrameRouter => {
   }
 
   const request = ({ id, method, params, bytes }: Request, duties: Array<Duty>): Entry => {
+    if (!isEchoable(id)) {
+      duties.push({ _tag: "Refuse", id: null, code: invalidRequest, message: "Id too long" })
+      return anomaly("invalid_frame", "id", bytes)
+    }
     const safe = safeAnswer(method)
     if (safe._tag === "Refuse") {
       duties.push({ _tag: "Refuse", id, code: methodNotFound, message: "Method not found" })
@@ -99,7 +106,8 @@ export const makeFrameRouter = (slots: AnswerSlots): FrameRouter => {
 
   const invalid = (frame: Invalid, duties: Array<Duty>): Entry => {
     if (frame.id !== undefined) {
-      duties.push({ _tag: "Refuse", id: frame.id, code: invalidRequest, message: "Invalid request" })
+      const id = isEchoable(frame.id) ? frame.id : null
+      duties.push({ _tag: "Refuse", id, code: invalidRequest, message: "Invalid request" })
     }
     const ticket = settle(frame.responseTo)
     return ticket === undefined
@@ -146,6 +154,9 @@ export const makeFrameRouter = (slots: AnswerSlots): FrameRouter => {
     expect: (ticket) => void tickets.set(ticket.id, ticket)
   }
 }
+
+/** An id goes back with every answer, and is held until then. */
+const isEchoable = (id: RequestId): boolean => typeof id !== "string" || id.length <= limits.notedValueBytesMax
 
 const methodNotFound = -32601
 const invalidRequest = -32600

@@ -11,13 +11,14 @@ import type * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
 import * as Exit from "effect/Exit"
 import { PromptResult, rpcErrorCodes } from "../schema/acp/protocol.ts"
+import { displayLine } from "../schema/displayText.ts"
 import type { ConnectionClosed, RequestMalformed } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import type { EventDraft } from "../schema/prp/event.ts"
 import { noticeDraft } from "../schema/prp/notices.ts"
 import { initialState, project } from "../schema/prp/projection.ts"
 import type { AgentCalls, Response } from "./agentCalls.ts"
-import type { Entry } from "./Connection.ts"
+import type { Entry, Ticket } from "./Connection.ts"
 import type { Claim } from "./Connections.ts"
 import type { Turn } from "./Turn.ts"
 import type { PromptResponse } from "./turnState.ts"
@@ -68,6 +69,7 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
     _tag: "TurnEnded",
     how: "completed"
   })
+  let asked: Ticket | undefined
   let early: Array<UpdateEntry> = []
   let earlyBytes = 0
   let earlyDropped = 0
@@ -77,15 +79,15 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
       id: `${host.sessionId} ${category} ${++notices}`,
       category,
       severity: "warning",
-      summary,
+      summary: displayLine(summary, limits.shortTextCharactersMax),
       ...(native === undefined ? {} : { native }),
       ...(turn === undefined ? {} : { turnId: turn.turnId })
     })
 
-  /** The turn that an update belongs to: its prompt must have gone to the writer. */
+  /** The turn that an entry belongs to: its prompt went to the writer before the entry was read. */
   const prompted = (): Turn | undefined => {
     const turn = host.running()
-    return turn?.isPrompted() === true ? turn : undefined
+    return turn?.isPrompted() === true && turn.ticket === asked ? turn : undefined
   }
 
   const note = Effect.fnUntraced(function* (category: string, summary: string, native: unknown, bytes: number) {
@@ -217,6 +219,9 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
           undefined,
           entry.bytes
         )
+      case "Asked":
+        asked = entry.ticket
+        return Effect.void
       case "Closed":
         return host.died(entry.cause)
     }
