@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { replayTranscript } from "./corpus.ts"
 import { cutAfter } from "./cut.ts"
 import { filesOf, readManifest } from "./manifest.ts"
-import { readTranscripts } from "./transcript.ts"
+import { type Line, readTranscripts } from "./transcript.ts"
 import { readVerdicts } from "./verdicts.ts"
 
 const root = join(import.meta.dirname, "../../fixtures/wire")
@@ -46,6 +46,21 @@ describe("a replay ends as its verdict says, with nothing lost", () => {
       })
     }
   })
+})
+
+describe("what is no frame", () => {
+  const noise: Line = { _tag: "Raw", from: "agent", t: 0, text: "WARN a log line {with braces}" }
+  const isRead = (line: Line) => line._tag === "Frame" && line.from === "agent"
+
+  it.for(transcripts.filter(({ name }) => name.endsWith("/allow.jsonl")))(
+    "is counted and changes nothing: $name",
+    (of) => {
+      const lines = of.lines.flatMap((line) => (isRead(line) ? [line, { ...noise, t: line.t }] : [line]))
+      const expected = { ...verdicts[of.name]!, noise: of.lines.filter(isRead).length }
+      const row = replayTranscript({ name: of.name, lines }, expected, 1)
+      expect([...row.checked.broken, ...(row.disagreements ?? [])]).toEqual([])
+    }
+  )
 })
 
 /** Every so many lines, with another start for each transcript. */
