@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { durationMsOf } from "./duration.ts"
 import { UsageInvalid } from "../schema/errors.ts"
@@ -136,7 +137,7 @@ const runOptionsOf = Effect.fnUntraced(function* (input: RunInput) {
     policy,
     demoModel,
     json: input.json,
-    cwd: resolve(Option.getOrElse(input.cwd, () => ".")),
+    cwd: yield* folderOf(resolve(Option.getOrElse(input.cwd, () => "."))),
     model: Option.getOrUndefined(input.model),
     mode: Option.getOrUndefined(input.mode),
     home: Option.getOrUndefined(input.home),
@@ -150,6 +151,11 @@ const runOptionsOf = Effect.fnUntraced(function* (input: RunInput) {
     mcp
   }
 })
+
+const folderOf = (path: string): Effect.Effect<string, UsageInvalid> =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+    ? Effect.succeed(path)
+    : Effect.fail(new UsageInvalid({ option: "--cwd", reason: `${path} is no folder` }))
 
 const timeoutOf = (text: string): Effect.Effect<number, UsageInvalid> => {
   const ms = durationMsOf(text)

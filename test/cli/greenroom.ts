@@ -29,7 +29,7 @@ export const makeWorld = (): World => {
       LANG: "C.UTF-8",
       NODE_COMPILE_CACHE: join(tmpdir(), "greenroom-cli-cache")
     },
-    remove: () => rmSync(folder, { recursive: true, force: true })
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
@@ -99,6 +99,21 @@ export const ledgersOf = (world: World): ReadonlyArray<string> => {
   } catch {
     return []
   }
+}
+
+/** Ends the world. What it still had is killed and named: nothing is the only good answer. */
+export const endWorld = (world: World): ReadonlyArray<number | string> => {
+  const processes = processesOf(world)
+  const left = [...processes, ...ledgersOf(world)]
+  for (const pid of processes) {
+    try {
+      process.kill(pid, "SIGKILL")
+    } catch {
+      // It has just ended.
+    }
+  }
+  world.remove()
+  return left
 }
 
 /** Polls a condition; fails with its name when it does not hold within the bound. */

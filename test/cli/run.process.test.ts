@@ -5,17 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { faultyCommand } from "../../fixtures/agents/faultyCommand.ts"
 import type { Script } from "../../fixtures/agents/script.ts"
 import { validateEvent } from "../../src/schema/prp/event.ts"
-import { commandLine, greenroom, lastLineOf, ledgersOf, makeWorld, processesOf, type World } from "./greenroom.ts"
+import { commandLine, greenroom, lastLineOf, endWorld, makeWorld, type World } from "./greenroom.ts"
 
 let world: World
 beforeEach(() => {
   world = makeWorld()
 })
-afterEach(() => {
-  const left = [...processesOf(world), ...ledgersOf(world)]
-  world.remove()
-  expect(left).toEqual([])
-})
+afterEach(() => expect(endWorld(world)).toEqual([]))
 
 const faulty = (script: Script): ReadonlyArray<string> => {
   const { command, args } = faultyCommand(script)
@@ -182,6 +178,7 @@ describe("the exit code of greenroom", { timeout: 60_000 }, () => {
     ["an unknown command", ["walk"]],
     ["an unknown policy", ["run", "--policy", "maybe", "x"]],
     ["two agents", ["run", "--agent", "bundled", "--agent-command", "cat", "x"]],
+    ["a workspace that is none", ["run", "--cwd", "no/such/folder", "x"]],
     ["a timeout that is none", ["run", "--timeout", "soon", "x"]],
     ["an MCP server that is no JSON", ["run", "--mcp", "{", "x"]],
     ["a recording that cannot be made", ["run", "--record", "no/such/folder", "x"]],

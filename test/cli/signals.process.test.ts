@@ -7,7 +7,7 @@ import {
   commandLine,
   greenroom,
   lastLineOf,
-  ledgersOf,
+  endWorld,
   makeWorld,
   processesOf,
   program,
@@ -21,11 +21,7 @@ let world: World
 beforeEach(() => {
   world = makeWorld()
 })
-afterEach(() => {
-  const left = [...processesOf(world), ...ledgersOf(world)]
-  world.remove()
-  expect(left).toEqual([])
-})
+afterEach(() => expect(endWorld(world)).toEqual([]))
 
 const faulty = (script: Script): ReadonlyArray<string> => {
   const { command, args } = faultyCommand(script)
@@ -48,6 +44,15 @@ const deaf = faulty({
 
 const said = (running: Running, text: string) =>
   until(`said: ${text}`, () => running.stdout().includes(text) || running.stderr().includes(text))
+
+/** Nobody takes what is written, so nothing moves any more. */
+const standstill = async (running: Running): Promise<void> => {
+  const ticks: Array<string> = []
+  await until("everything stands still", () => {
+    ticks.push(ticksOf(processesOf(world)))
+    return (running.child.stdout?.readableLength ?? 0) > 0 && new Set(ticks.slice(-20)).size === 1
+  })
+}
 
 /** The processor time of these processes. */
 const ticksOf = (pids: ReadonlyArray<number>): string =>
@@ -74,16 +79,6 @@ describe("a signal to greenroom run", { timeout: 60_000 }, () => {
       expect(lastLineOf(ended.stderr)).toMatch(/^greenroom: cancelled in .*all gone$/)
     })
   }
-
-  it("that comes twice at once counts once", async () => {
-    const running = start(world, ["run", "wait"])
-    await said(running, "waiting")
-    for (let times = 0; times < 2; times++) running.child.kill("SIGINT")
-    const ended = await running.ended
-    expect(ended.code).toBe(130)
-    expect(ended.stderr).not.toContain("killing")
-    expect(ended.stderr).not.toContain("did not acknowledge")
-  })
 
   it("SIGINT again kills an agent that hears nothing, and what it has started", async () => {
     const running = start(
@@ -180,11 +175,7 @@ describe("the reader of stdout", { timeout: 60_000 }, () => {
     })
     const running = start(world, [...script, "--json", "go"])
     running.child.stdout?.pause()
-    const ticks: Array<string> = []
-    await until("the agent stands still", () => {
-      ticks.push(ticksOf(processesOf(world)))
-      return (running.child.stdout?.readableLength ?? 0) > 0 && new Set(ticks.slice(-20)).size === 1
-    })
+    await standstill(running)
     running.child.stdout?.resume()
     const ended = await running.ended
     const events = ended.stdout
@@ -200,7 +191,7 @@ describe("the reader of stdout", { timeout: 60_000 }, () => {
     const script = faulty({ on: { "session/prompt": [{ do: "text", times: "forever", bytes: 200 }] } })
     const running = start(world, [...script, "--json", "go"])
     running.child.stdout?.pause()
-    await until("the agent runs", () => processesOf(world).length > 1)
+    await standstill(running)
     running.child.kill("SIGTERM")
     await until("the command has ended", () => running.child.exitCode !== null)
     running.child.stdout?.resume()

@@ -3,26 +3,17 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { faultyCommand } from "../../fixtures/agents/faultyCommand.ts"
 import type { Script } from "../../fixtures/agents/script.ts"
-import { commandLine, lastLineOf, ledgersOf, makeWorld, processesOf, until, type World } from "./greenroom.ts"
+import { commandLine, lastLineOf, endWorld, makeWorld, until, type World } from "./greenroom.ts"
 import { screenOf, startOnTerminal, startShellOnTerminal, type Terminal } from "./terminal.ts"
 
 let world: World
-const started: Array<Terminal> = []
 beforeEach(() => {
   world = makeWorld()
 })
-afterEach(() => {
-  const left = [...processesOf(world), ...ledgersOf(world)]
-  for (const terminal of started.splice(0)) terminal.kill()
-  world.remove()
-  expect(left).toEqual([])
-})
+afterEach(() => expect(endWorld(world)).toEqual([]))
 
-const start = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Terminal => {
-  const terminal = startOnTerminal(world, args, env)
-  started.push(terminal)
-  return terminal
-}
+const start = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Terminal =>
+  startOnTerminal(world, args, env)
 
 const faulty = (script: Script): ReadonlyArray<string> => {
   const { command, args } = faultyCommand(script)
@@ -109,7 +100,6 @@ describe("a question on the terminal", { timeout: 60_000 }, () => {
 
   it("is asked also when stdout is a file, which gets the answer alone", async () => {
     const terminal = startShellOnTerminal(world, '"$@" > answer.txt', ["run", 'add "two" to notes.txt'])
-    started.push(terminal)
     await shows(terminal, question)
     await pressUntil(terminal, "y", "the question is answered", () => terminal.screen().includes("allowed by you"))
     expect(await terminal.ended).toBe(0)
@@ -118,7 +108,6 @@ describe("a question on the terminal", { timeout: 60_000 }, () => {
 
   it("leaves the terminal as it was", async () => {
     const terminal = startShellOnTerminal(world, '"$@"; stty -a', ["run", 'add "two" to notes.txt'])
-    started.push(terminal)
     await shows(terminal, question)
     terminal.press("\u0003")
     await terminal.ended

@@ -9,7 +9,6 @@ export interface Terminal {
   readonly screen: () => string
   readonly press: (keys: string) => void
   readonly ended: Promise<number>
-  readonly kill: () => void
 }
 
 export const columns = 100
@@ -43,8 +42,7 @@ const terminalOf = (
     output: () => output,
     screen: () => screenOf(output),
     press: (keys) => pty.write(keys),
-    ended,
-    kill: () => pty.kill("SIGKILL")
+    ended
   }
 }
 
