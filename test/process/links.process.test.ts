@@ -368,6 +368,26 @@ describe.runIf(usable.includes("namespace"))("an anchor", () => {
     )
   })
 
+  it("may be gone, and the next one have the number of its namespace: that launch is let alone", async () => {
+    await runWithLinks(
+      folder,
+      Effect.gen(function* () {
+        const os = yield* Os
+        const first = yield* open(launch("exec cat"))
+        yield* first.write(bytes("up"))
+        expect(yield* readUntil(first, "up")).toBe(true)
+        if (first.identity !== undefined) yield* os.signal(first.identity, "SIGKILL")
+        yield* first.exit
+        const others = yield* Effect.forEach(["one", "two"], () => open(launch("exec cat")))
+        expect((yield* first.close).survivors).toEqual([])
+        for (const other of others) {
+          yield* other.write(bytes("alive"))
+          expect(yield* readUntil(other, "alive")).toBe(true)
+        }
+      })
+    )
+  })
+
   it("outlives an agent that kills everything it can", async () => {
     await runWithLinks(
       folder,

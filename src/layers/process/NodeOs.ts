@@ -4,8 +4,8 @@
  * Library manners: no signal handlers; the helpers it starts do not keep the host alive; nothing is started before the first
  * use. When the layer is released, the guardian ends, and the ledger goes if nothing is left.
  */
-import * as path from "node:path"
 import * as crypto from "node:crypto"
+import * as path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BackendUnavailable, PlatformUnsupported } from "../../schema/errors.ts"
@@ -111,14 +111,18 @@ const makeLaunches = (table: ProcessTable, guardian: Guardian, anchors: Anchors)
     return launch.process
   }, Effect.uninterruptible)
 
+  const isAnchored = (launch: NamespaceLaunch) =>
+    Effect.map(
+      table.readIdentity(launch.process.identity.pid),
+      (anchor) => anchor !== undefined && isSame(anchor, launch.process.identity)
+    )
   /** The kernel gives the number of a namespace to the next one as soon as it is gone: it only counts while the anchor lives. */
   const census = Effect.fnUntraced(function* (marker: string) {
     const own = namespaces.get(marker)
-    if (own === undefined) return yield* table.census({ marker, pidNamespace: undefined, isHelper: never })
+    const byMarker = table.census({ marker, pidNamespace: undefined, isHelper: own?.isHelper ?? never })
+    if (own === undefined || !(yield* isAnchored(own))) return yield* byMarker
     const found = yield* table.census({ marker, pidNamespace: own.inode, isHelper: own.isHelper })
-    const anchor = yield* table.readIdentity(own.process.identity.pid)
-    if (anchor !== undefined && isSame(anchor, own.process.identity)) return found
-    return yield* table.census({ marker, pidNamespace: undefined, isHelper: own.isHelper })
+    return (yield* isAnchored(own)) ? found : yield* byMarker
   })
   const forget = (marker: string) =>
     Effect.andThen(
