@@ -3,7 +3,7 @@
  *
  * Guarantees: a claim is handed out only after `initialize` was answered; a start that fails, times out or is interrupted has
  * ended its agent before the failure is told; a dead connection leaves the live set in the step that fails its session.
- * Bounds: the deadline of `initialize`. Source: DESIGN 3.
+ * Bounds: the deadline of `initialize`, and what is kept of what came before its answer. Source: DESIGN 3.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,6 +28,7 @@ import { version } from "../schema/version.ts"
 import { AgentLinks, type Launch } from "../services/AgentLink.ts"
 import { resultOf } from "./agentCalls.ts"
 import { type Connection, type Entry, openConnection } from "./Connection.ts"
+import { makeEarlyEntries } from "./earlyEntries.ts"
 import { Registry } from "./kernel/Registry.ts"
 import type { Batch } from "./orderedQueue.ts"
 
@@ -95,7 +96,8 @@ export const layer: Layer.Layer<Connections, never, AgentLinks | Registry> = Lay
 const decodeInitialized = Schema.decodeUnknownEffect(InitializeResult)
 
 const shakeHands = Effect.fnUntraced(function* (connection: Connection, launch: Launch) {
-  const early: Array<Entry> = []
+  const early = makeEarlyEntries()
+  let behind: ReadonlyArray<Entry> = []
   const ticket = connection.ticket("initialize")
 
   const answered = Effect.gen(function* () {
@@ -105,12 +107,13 @@ const shakeHands = Effect.fnUntraced(function* (connection: Connection, launch: 
       if (batch === undefined) return yield* Effect.flatMap(connection.closed, Effect.fail)
       const at = batch.entries.findIndex((entry) => entry._tag === "Response" && entry.ticket === ticket)
       if (at < 0) {
-        early.push(...batch.entries)
+        yield* early.keep(batch.entries)
         const last = batch.entries.at(-1)
         if (last?._tag === "Closed") return yield* last.cause
         continue
       }
-      early.push(...batch.entries.slice(0, at), ...batch.entries.slice(at + 1))
+      yield* early.keep(batch.entries.slice(0, at))
+      behind = batch.entries.slice(at + 1)
       return batch.entries[at]
     }
   })
@@ -144,7 +147,7 @@ const shakeHands = Effect.fnUntraced(function* (connection: Connection, launch: 
       offered: String(initialized.protocolVersion)
     })
   }
-  let first: Batch<Entry> | undefined = { entries: early, bytes: 0 }
+  let first: Batch<Entry> | undefined = { entries: [...early.entries(), ...behind], bytes: 0 }
   const take = Effect.suspend(() => {
     if (first === undefined || first.entries.length === 0) return connection.take
     const batch = first

@@ -41,6 +41,7 @@ export type Anomaly =
   | "invalid_frame"
   | "request_refused"
   | "too_many_requests"
+  | "early_frames_dropped"
 
 /** Names one request of ours; its response is an entry of the queue. */
 export interface Ticket {
