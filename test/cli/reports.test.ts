@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { agentFact, agentLines, type AgentRow } from "../../src/cli/agents.ts"
-import { type Diagnosis, diagnosisLines, verdictOf } from "../../src/cli/doctor.ts"
+import { verdictOf } from "../../src/cli/doctor.ts"
 import { plain } from "../../src/cli/paint.ts"
 import * as Effect from "effect/Effect"
 
@@ -38,42 +38,26 @@ describe("the report of an agent", () => {
   })
 })
 
-describe("the report of the doctor", () => {
-  const diagnosis: Diagnosis = {
-    node: "v24.0.0",
-    platform: "linux",
-    backends: [
-      { backend: "namespace", usable: false, reason: "not allowed\u001b" },
-      { backend: "marked", usable: true, reason: "works" }
-    ],
-    hosts: [],
-    reaped: false
-  }
-  const host = { pid: 7, isGone: true, reason: "no such process", ledger: "/l", launches: 2, left: [8, 9] }
+describe("the verdict of the doctor", () => {
+  const identity = { pid: 8, startTime: "1", bootId: "b", pidNamespace: "n" }
+  const host = { path: "/l", host: identity, gone: true, reason: "no such process", launches: 1, processes: [identity] }
+  const ledger = { host: identity, hostGone: true, reason: "no such process", path: "/l", entries: [] }
+  const broken = { backend: "namespace", usable: false, reason: "not allowed" } as const
+  const backends = [broken, { backend: "marked", usable: true, reason: "works" } as const]
 
-  it("names the backends and why", () => {
-    expect(diagnosisLines(diagnosis, plain)).toEqual([
-      "node v24.0.0 on linux",
-      "✗ backend namespace: not allowed\ufffd",
-      "✓ backend marked: works",
-      "no other host has a ledger here"
-    ])
+  it("is good when one backend works and no dead host has left anything", () => {
+    expect(verdictOf({ backends, hosts: [] }, undefined)).toBe(0)
+    expect(verdictOf({ backends, hosts: [{ ...host, processes: [] }] }, undefined)).toBe(0)
+    expect(verdictOf({ backends, hosts: [{ ...host, gone: false }] }, undefined)).toBe(0)
   })
 
-  it("names what is left of a dead host, and what to do", () => {
-    expect(diagnosisLines({ ...diagnosis, hosts: [host] }, plain).at(-1)).toBe(
-      "✗ host 7 (no such process), 2 launches: processes left: 8, 9; end them with --reap"
-    )
-    expect(diagnosisLines({ ...diagnosis, hosts: [host], reaped: true }, plain).at(-1)).toContain("could not be ended")
-    expect(diagnosisLines({ ...diagnosis, hosts: [{ ...host, isGone: false, left: [] }] }, plain).at(-1)).toContain(
-      "not touched"
-    )
+  it("is a failure when no backend works", () => {
+    expect(verdictOf({ backends: [broken], hosts: [] }, undefined)).toBe(1)
   })
 
-  it("is a failure when nothing works here, and not clean when something is left", () => {
-    expect(verdictOf(diagnosis)).toBe(0)
-    expect(verdictOf({ ...diagnosis, backends: diagnosis.backends.slice(0, 1) })).toBe(1)
-    expect(verdictOf({ ...diagnosis, hosts: [host] })).toBe(5)
-    expect(verdictOf({ ...diagnosis, hosts: [{ ...host, left: [] }] })).toBe(0)
+  it("is not clean while something of a dead host is left", () => {
+    expect(verdictOf({ backends, hosts: [host] }, undefined)).toBe(5)
+    expect(verdictOf({ backends, hosts: [host] }, [{ ledger, survivors: [] }])).toBe(0)
+    expect(verdictOf({ backends, hosts: [host] }, [{ ledger, survivors: [identity] }])).toBe(5)
   })
 })
