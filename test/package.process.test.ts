@@ -12,11 +12,16 @@ let installed: Ended
 let project = ""
 let consumer = ""
 
-const run = (command: string, args: ReadonlyArray<string>, cwd: string): Promise<Ended> =>
+/** With the Node of this test first on PATH. */
+const run = (
+  command: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>> = process.env
+): Promise<Ended> =>
   new Promise((done) => {
-    // npm runs scripts with the Node that is first on PATH; its cache is the user's.
-    const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
-    const child = spawn(command, args, { cwd, env: { ...process.env, PATH: path }, stdio: ["ignore", "pipe", "pipe"] })
+    const PATH = [dirname(process.execPath), env["PATH"]].join(delimiter)
+    const child = spawn(command, args, { cwd, env: { ...env, PATH }, stdio: ["ignore", "pipe", "pipe"] })
     let stdout = ""
     let stderr = ""
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
@@ -54,6 +59,9 @@ beforeAll(async () => {
 
 afterAll(() => world.remove())
 
+const runInstalled = (args: ReadonlyArray<string>): Promise<Ended> =>
+  run(join(consumer, "node_modules", ".bin", "greenroom"), args, world.workspace, world.env)
+
 const packageFolder = () => join(consumer, "node_modules", "greenroom")
 
 describe("the package", { timeout: 120_000 }, () => {
@@ -76,25 +84,20 @@ describe("the package", { timeout: 120_000 }, () => {
 
   it("runs the bundled agent, which edits a file, and leaves nothing", async (context) => {
     if (installed.code !== 0) return context.skip("it could not be installed")
-    const bin = join(consumer, "node_modules", ".bin", "greenroom")
-    const ended = await new Promise<Ended>((done) => {
-      const child = spawn(bin, ["run", "--policy", "approve-all", 'add "hello" to notes.txt run: cat notes.txt'], {
-        cwd: world.workspace,
-        env: { ...world.env, PATH: [dirname(process.execPath), world.env["PATH"]].join(delimiter) },
-        stdio: ["ignore", "pipe", "pipe"]
-      })
-      let stdout = ""
-      let stderr = ""
-      child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
-      child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
-      child.on("close", (code, signal) => done({ code, signal, stdout, stderr }))
-    })
+    const ended = await runInstalled(["run", "--policy", "approve-all", 'add "hello" to notes.txt run: cat notes.txt'])
     expect([ended.code, lastLineOf(ended.stderr)]).toEqual([
       0,
       expect.stringMatching(/^greenroom: completed.*all gone$/)
     ])
     expect(readFileSync(join(world.workspace, "notes.txt"), "utf8")).toBe("hello\n")
     expect(processesOf(world)).toEqual([])
+  })
+
+  it("starts and ends its demo model", async (context) => {
+    if (installed.code !== 0) return context.skip("it could not be installed")
+    const ended = await runInstalled(["run", "--demo-model", "say hello"])
+    expect(ended.stderr).toContain("this agent cannot be given a model server")
+    expect(lastLineOf(ended.stderr)).toMatch(/processes: [1-9]\d* started, all gone$/)
   })
 
   it("can be built again with the same result", async () => {

@@ -1,10 +1,11 @@
 /**
  * Records the raw traffic of every link as JSON Lines, so that it can be replayed:
  *
- *     {"dir":"c2a","t":12,"msg":{...}}
+ *     {"dir":"c2a","t":12,"msg":{...}}    a frame to the agent; `a2c`: from it; `t`: milliseconds since the link was opened
+ *     {"dir":"a2c","t":12,"raw":"..."}    a line that is no JSON object, as text
+ *     {"dir":"mark","t":12,"note":"..."}  `stdin EOF`, or `exit code=0 signal=null`
  *
- * `dir`: `c2a` to the agent, `a2c` from it. `t`: milliseconds since the link was opened. A line that is not JSON stands as text
- * under `raw`. What goes to the agent is recorded once the operating system took it.
+ * What goes to the agent is recorded once the operating system took it.
  *
  * Bounds: a line of more than `frameBytesMax` is recorded in pieces, under `raw`. The lines hold whatever the traffic holds,
  * secrets included.
@@ -13,7 +14,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { limits } from "../schema/limits.ts"
-import { type AgentLink, AgentLinks } from "../services/AgentLink.ts"
+import { type AgentLink, AgentLinks, type CleanupReport } from "../services/AgentLink.ts"
 
 export type Direction = "c2a" | "a2c"
 
@@ -30,42 +31,68 @@ const recorded = Effect.fnUntraced(function* (link: AgentLink, write: (lines: st
   const startMs = yield* Clock.currentTimeMillis
   const toAgent = lineSplitter()
   const fromAgent = lineSplitter()
+  const marked = new Set<string>()
 
-  const record = Effect.fnUntraced(function* (dir: Direction, lines: ReadonlyArray<string>) {
+  const record = Effect.fnUntraced(function* (lines: ReadonlyArray<(t: number) => string>) {
     const t = (yield* Clock.currentTimeMillis) - startMs
-    if (lines.length > 0) yield* write(lines.map((line) => trafficLine(dir, t, line)).join(""))
+    if (lines.length > 0) yield* write(lines.map((line) => line(t)).join(""))
   })
+  const traffic = (dir: Direction, lines: ReadonlyArray<string>) => record(lines.map((line) => trafficLine(dir, line)))
+  const mark = (note: string) =>
+    Effect.suspend(() => {
+      if (marked.has(note)) return Effect.void
+      marked.add(note)
+      return record([markLine(note)])
+    })
+  const ended = (report: CleanupReport) => mark(exitNote(report.exit))
 
   yield* Effect.addFinalizer(() =>
     Effect.andThen(
-      record("c2a", toAgent.rest()),
-      Effect.suspend(() => record("a2c", fromAgent.rest()))
+      Effect.suspend(() => traffic("c2a", toAgent.rest())),
+      Effect.suspend(() => traffic("a2c", fromAgent.rest()))
     )
   )
   return {
     ...link,
     pull: Effect.uninterruptibleMask((restore) =>
       Effect.tap(restore(link.pull), (bytes) =>
-        bytes === undefined ? Effect.void : record("a2c", fromAgent.push(bytes))
+        bytes === undefined ? Effect.void : traffic("a2c", fromAgent.push(bytes))
       )
     ),
     write: (bytes: Uint8Array) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.tap(restore(link.write(bytes)), () => record("c2a", toAgent.push(bytes)))
-      )
+        Effect.tap(restore(link.write(bytes)), () => traffic("c2a", toAgent.push(bytes)))
+      ),
+    end: Effect.tap(link.end, () => mark("stdin EOF")),
+    close: Effect.tap(link.close, ended),
+    kill: Effect.tap(link.kill, ended)
   }
 })
 
 /** One line of a recording, with its end. */
-export const trafficLine = (dir: Direction, t: number, line: string): string => {
-  const msg = jsonOf(line)
-  return `${JSON.stringify(msg === undefined ? { dir, t, raw: line } : { dir, t, msg })}\n`
+const trafficLine =
+  (dir: Direction, line: string) =>
+  (t: number): string => {
+    const msg = objectOf(line)
+    return `${JSON.stringify(msg === undefined ? { dir, t, raw: line } : { dir, t, msg })}\n`
+  }
+
+const markLine =
+  (note: string) =>
+  (t: number): string =>
+    `${JSON.stringify({ dir: "mark", t, note })}\n`
+
+const exitNote = (exit: CleanupReport["exit"]): string => {
+  const code = exit._tag === "Code" ? exit.code : null
+  const signal = exit._tag === "Signal" ? exit.signal : null
+  return `exit code=${code} signal=${signal}`
 }
 
-/** `undefined`: not JSON. */
-const jsonOf = (line: string): unknown => {
+/** `undefined`: not a JSON object. */
+const objectOf = (line: string): object | undefined => {
   try {
-    return JSON.parse(line)
+    const value: unknown = JSON.parse(line)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -8,10 +8,18 @@ import { describe, expect } from "vitest"
 import * as recordedLinks from "../../src/layers/recordedLinks.ts"
 import { StdinClosed } from "../../src/schema/errors.ts"
 import { limits } from "../../src/schema/limits.ts"
-import { type AgentLink, AgentLinks } from "../../src/services/AgentLink.ts"
+import { type AgentLink, AgentLinks, type CleanupReport } from "../../src/services/AgentLink.ts"
 
 const launch = { command: "agent", args: [], env: {}, cwd: "/" }
 const encode = (text: string) => new TextEncoder().encode(text)
+
+const report: CleanupReport = {
+  exit: { _tag: "Code", code: 7 },
+  steps: [],
+  proof: "in-process",
+  processesSeen: 1,
+  survivors: []
+}
 
 /** Says these pieces, then ends; takes everything until `closed`. */
 const linkOf = (
@@ -29,8 +37,8 @@ const linkOf = (
   identity: undefined,
   backend: "in-process",
   stderrTail: () => [],
-  close: Effect.never,
-  kill: Effect.never
+  close: Effect.succeed(report),
+  kill: Effect.succeed(report)
 })
 
 const recorded = <A, E>(
@@ -106,11 +114,24 @@ describe("a recorded link", () => {
   it.effect("keeps what is no JSON as it is, and a line without an end", () =>
     Effect.gen(function* () {
       const { lines } = yield* recorded((link, { says }) =>
-        Effect.andThen(says(encode("Welcome!\n\nhalf a li")), link.pull)
+        Effect.andThen(says(encode("Welcome!\n\n[1]\nhalf a li")), link.pull)
       )
       expect(lines).toEqual([
         { dir: "a2c", t: 0, raw: "Welcome!" },
+        { dir: "a2c", t: 0, raw: "[1]" },
         { dir: "a2c", t: 0, raw: "half a li" }
+      ])
+    })
+  )
+
+  it.effect("marks the end of the input and the exit, once", () =>
+    Effect.gen(function* () {
+      const { lines } = yield* recorded((link) =>
+        Effect.all([link.end, link.end, link.close, link.kill], { discard: true })
+      )
+      expect(lines).toEqual([
+        { dir: "mark", t: 0, note: "stdin EOF" },
+        { dir: "mark", t: 0, note: "exit code=7 signal=null" }
       ])
     })
   )
