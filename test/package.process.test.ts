@@ -3,6 +3,7 @@ import { spawn } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { version } from "../src/schema/version.ts"
 import { type Ended, lastLineOf, makeWorld, processesOf, type World } from "./cli/greenroom.ts"
 
 const root = resolve(import.meta.dirname, "..")
@@ -111,6 +112,17 @@ describe("the package", { timeout: 120_000 }, () => {
     const built = await run(process.execPath, [join(project, "scripts", "build.ts")], project)
     expect(built.code).toBe(0)
     expect(files()).toEqual(first)
+  })
+
+  it("says its version, with and without the rest of the command", async () => {
+    const answers = await Promise.all([
+      run(process.execPath, [join(root, "bin", "greenroom.js"), "--version"], root),
+      run(process.execPath, [join(root, "src", "main.ts"), "--version"], root)
+    ])
+    expect(answers.map(({ code, stdout }) => [code, stdout])).toEqual([
+      [0, `greenroom v${version}\n`],
+      [0, `greenroom v${version}\n`]
+    ])
   })
 
   it("tells an old Node what it needs, and exits with 2", async () => {
