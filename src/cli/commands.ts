@@ -41,11 +41,11 @@ export const makeCommands = (done: (code: ExitCode) => void) => {
     Command.withDescription("Lists the agents: whether they are here, how they start, what they ask before doing.")
   )
 
-  const install = Command.make("install", { agent: Argument.String("agent") }, (input) =>
+  const setup = Command.make("setup", { agent: Argument.String("agent") }, (input) =>
     exitWith(
       Effect.gen(function* () {
-        const { install } = yield* Effect.promise(() => import("./install.ts"))
-        return yield* install(input.agent)
+        const { setup } = yield* Effect.promise(() => import("./setup.ts"))
+        return yield* setup(input.agent)
       })
     )
   ).pipe(Command.withDescription("Fetches the pinned version of an agent into your cache, from its npm package."))
@@ -61,7 +61,7 @@ export const makeCommands = (done: (code: ExitCode) => void) => {
 
   return Command.make("greenroom").pipe(
     Command.withDescription("Runs coding agents as supervised actors: every process is owned, every turn ends once."),
-    Command.withSubcommands([run, agents, install, doctor])
+    Command.withSubcommands([run, agents, setup, doctor])
   )
 }
 

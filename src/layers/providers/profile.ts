@@ -118,7 +118,7 @@ const belongs = (profile: Profile, packageName: string | undefined): boolean =>
 
 const missingHint = (profile: Profile, variable: string): string => {
   const names = profile.commands.join(" or ")
-  const fetch = profile.distribution === undefined ? "" : `fetch it with \`greenroom install ${profile.id}\`, `
+  const fetch = profile.distribution === undefined ? "" : `fetch it with \`greenroom setup ${profile.id}\`, `
   return `no ${names} on PATH; ${fetch}put it there, or set ${variable} to its executable`
 }
 

@@ -103,7 +103,7 @@ describe("locate", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const located = yield* codex.locate({ HOME: folder })
-      assert.include(located._tag === "Missing" ? located.hint : "", "greenroom install codex")
+      assert.include(located._tag === "Missing" ? located.hint : "", "greenroom setup codex")
       assert.include(located._tag === "Missing" ? located.hint : "", "GREENROOM_AGENT_CODEX")
     })
   )

@@ -1,6 +1,6 @@
-/** `greenroom install`: fetches the pinned version of an agent into the user's cache. */
+/** `greenroom setup`: fetches the pinned version of an agent into the user's cache. */
 import * as Effect from "effect/Effect"
-import { install as installAgent } from "../layers/providers/install.ts"
+import { install } from "../layers/providers/install.ts"
 import {
   type AgentInstallFailed,
   type AgentMissing,
@@ -13,14 +13,14 @@ import { type ExitCode, exitCodes } from "./exitCode.ts"
 import { stdoutStream } from "./outputStream.ts"
 
 /** Prints the executable. If interrupted, nothing of it is left. */
-export const install = Effect.fn("greenroom.install")(function* (
+export const setup = Effect.fn("greenroom.setup")(function* (
   agent: string
 ): Effect.fn.Return<ExitCode, AgentInstallFailed | AgentMissing | OutputClosed | ProfileInvalid | UsageInvalid> {
   const provider = yield* chosenAgent({ agent, agentCommand: undefined }, process.env)
   if (provider.distribution === undefined) {
-    return yield* new UsageInvalid({ option: "install", reason: `${agent} cannot be fetched: install it yourself` })
+    return yield* new UsageInvalid({ option: "setup", reason: `${agent} cannot be fetched: install it yourself` })
   }
-  const { executable } = yield* installAgent(provider.id, provider.distribution, process.env)
+  const { executable } = yield* install(provider.id, provider.distribution, process.env)
   yield* stdoutStream().write(`${executable}\n`)
   return exitCodes.completed
 })
