@@ -8,12 +8,38 @@ const KiB = 1024
 const MiB = 1024 * KiB
 
 export const limits = {
+  // The actor kernel
+
+  /** What an answer to an ask repeats of the defect that crashed the actor. */
+  defectCharactersMax: 512,
+
+  // Ids
+
+  /** Ids of ours: what PRP v2 admits. */
+  idCharactersMax: 160,
+
+  // Frames of an agent
+
   /** One line of the agent's stdout. Real agents send tool results and replayed histories of tens of MiB on one line. */
   frameBytesMax: 64 * MiB,
   /** Nesting of one frame. Agents stay below 30; a few thousand levels overflow the stack of `JSON.stringify`. */
   frameDepthMax: 512,
   /** Values in one frame, about. It takes up to some seconds to parse so many, and many minutes without a bound. */
   frameValuesMax: 1_048_576,
+  /** How much of a chunk is decoded to text at once. Pipes give 64 KiB; beyond that there is no gain, only memory. */
+  decodePieceBytesMax: 256 * KiB,
+  /** The id or method noted of a line beyond `frameBytesMax`. A request with a longer id cannot be answered. */
+  notedValueBytesMax: 4 * KiB,
+  /** Lines that are not frames: how many are kept as samples, and how much of each. All are counted. */
+  noiseSamplesMax: 8,
+  noiseSampleBytesMax: 256,
+
+  // Connections
+
+  /** `initialize` must be answered within this time. An agent that starts in 2 s was seen to take 27 s on a busy machine. */
+  initializeMs: 60_000,
+  /** A frame to the agent must be taken by the operating system within this time, else the connection is dead. */
+  writeMs: 5_000,
   /** The ordered queue of a connection: enough to keep both sides busy, small enough to push back on the agent's pipe. */
   queueFramesMax: 1024,
   /** The same queue in bytes. One larger frame is admitted when the queue is empty, else it could never pass. */
@@ -21,66 +47,76 @@ export const limits = {
   /** Updates for a session whose id is not known yet (they may arrive before the answer of `session/new`). */
   unknownSessionFramesMax: 256,
   unknownSessionBytesMax: 1 * MiB,
+  /** Requests of the agent that are open at once on one connection; the next one is answered `cancelled`. */
+  pendingInboundRequestsMax: 64,
+
+  // Processes
+
+  /** One environment entry, and all of them: beyond it the kernel refuses the launch with no useful error. */
+  environmentEntryBytesMax: 64 * KiB,
+  environmentBytesMax: 256 * KiB,
+  /** The anchor of a `namespace` launch must report within this time (it needs about 5 ms), else the backend has failed. */
+  anchorReadyMs: 5_000,
+  /** Lines of ended launches in a host's ledger, beyond which it is written anew. */
+  ledgerDeadLinesMax: 512,
   /** What is kept of stderr. Drained from birth, because an agent blocks once its stderr pipe is full. */
   stderrTailLinesMax: 64,
   stderrTailBytesMax: 16 * KiB,
-  /** Requests of the agent that are open at once on one connection; the next one is answered `cancelled`. */
-  pendingInboundRequestsMax: 64,
-  /** Lines that are not frames: how many are kept as samples, and how much of each. All are counted. */
-  noiseSamplesMax: 8,
-  noiseSampleBytesMax: 256,
-  /** How much of a chunk is decoded to text at once. Pipes give 64 KiB; beyond that there is no gain, only memory. */
-  decodePieceBytesMax: 256 * KiB,
-  /** The id or method noted of a line beyond `frameBytesMax`. A request with a longer id cannot be answered. */
-  notedValueBytesMax: 4 * KiB,
-  /** A frame to the agent must be taken by the operating system within this time, else the connection is dead. */
-  writeMs: 5_000,
-  /** `initialize` must be answered within this time. An agent that starts in 2 s was seen to take 27 s on a busy machine. */
-  initializeMs: 60_000,
-  /** Session set-up fails after this time without any frame of the agent (some agents wait for slow MCP servers). */
-  sessionSetupQuietMs: 120_000,
-  /** A cancelled turn must be answered within this time, else its connection is retired. */
-  cancelMs: 2_000,
   /** Grace after end of input: two well-behaved adapters need 2.0 to 2.1 s. */
   eofGraceMs: 2_500,
   /** Grace after SIGTERM. */
   termGraceMs: 2_000,
   /** Time for the kernel to take everything down after SIGKILL, before what is left is reported. */
   killGraceMs: 2_000,
+  /** Pause between two looks for what is left of a launch: the first, doubled up to the last. */
+  sweepPauseMsMin: 2,
+  sweepPauseMsMax: 100,
   /** How long output of a process that has exited is still read. A grandchild may hold the pipe open for ever. */
   drainAfterExitMs: 250,
   /** Output of an ended agent that waits for a slow reader. More than the kernel can hold of what it wrote before its end. */
   drainedBytesMax: 1 * MiB,
-  /** The anchor of a `namespace` launch must report within this time (it needs about 5 ms), else the backend has failed. */
-  anchorReadyMs: 5_000,
-  /** Pause between two looks for what is left of a launch: the first, doubled up to the last. */
-  sweepPauseMsMin: 2,
-  sweepPauseMsMax: 100,
-  /** Lines of ended launches in a host's ledger, beyond which it is written anew. */
-  ledgerDeadLinesMax: 512,
-  /** A subscriber's queue of events. */
-  subscriberEventsMax: 1024,
-  subscriberBytesMax: 4 * MiB,
-  /** A turn without any frame of its session for this time is reported as stalled (never ended for it). */
-  stalledMs: 60_000,
-  /** Prompts waiting for their turn in one session. */
+
+  // Providers
+
+  /** The user's file of profiles, the profiles in it, and the words of a command. */
+  profileFileBytesMax: 256 * KiB,
+  profilesMax: 64,
+  commandWordsMax: 256,
+  /** Fetching an agent: the largest are 230 MB, on a slow line. What is kept of npm's words about a failure. */
+  installMs: 600_000,
+  installDetailCharactersMax: 2000,
+  /** What an install left behind that was killed is deleted by a later one when it is this old. */
+  installAbandonedMs: 24 * 3_600_000,
+
+  // Sessions and turns
+
+  /** Session set-up fails after this time without any frame of the agent (some agents wait for slow MCP servers). */
+  sessionSetupQuietMs: 120_000,
+  /** MCP servers of one session, the entries of each (arguments, variables, headers), and one of their texts. */
+  mcpServersMax: 64,
+  mcpServerEntriesMax: 256,
+  mcpServerTextBytesMax: 64 * KiB,
+  /** Prompts that wait for their turn in one session. */
   queuedPromptsMax: 64,
   /** Turns whose outcome a session still tells, queued and running ones included. */
   rememberedTurnsMax: 1024,
-  /** One environment entry, and all of them: beyond it the kernel refuses the launch with no useful error. */
-  environmentEntryBytesMax: 64 * KiB,
-  environmentBytesMax: 256 * KiB,
-  /** What an answer to an ask repeats of the defect that crashed the actor. */
-  defectCharactersMax: 512,
-  /** Ids minted here. PRP v2 admits 160 characters. */
-  idCharactersMax: 160,
+  /** A turn without any frame of its session for this time is reported as stalled (never ended for it). */
+  stalledMs: 60_000,
+  /** A cancelled turn must be answered within this time, else its connection is retired. */
+  cancelMs: 2_000,
+
+  // Prompts
+
+  /** Blocks of one prompt. */
+  promptPartsMax: 64,
   /** One text block of a prompt, and one image or embedded file before base64. */
   promptTextBytesMax: 8 * MiB,
   promptFileBytesMax: 16 * MiB,
-  /** Blocks of one prompt. */
-  promptPartsMax: 64,
   /** The path of a linked or embedded file: what Linux admits. */
   promptPathCharactersMax: 4096,
+
+  // Requests of the agent
+
   /** Options of one permission request, their ids and names. A request beyond the first two is not valid. */
   requestOptionsMax: 32,
   optionIdCharactersMax: 160,
@@ -94,10 +130,12 @@ export const limits = {
   targetPathCharactersMax: 1024,
   /** Values of a request's raw input that are looked through for paths; with more of them it has no certain target. */
   targetScanValuesMax: 256,
-  /** MCP servers of one session, the entries of each (arguments, variables, headers), and one of their texts. */
-  mcpServersMax: 64,
-  mcpServerEntriesMax: 256,
-  mcpServerTextBytesMax: 64 * KiB,
+
+  // Events
+
+  /** What waits for one subscriber. A turn waits with it, so it only has to level out a reader's pauses. */
+  subscriberEventsMax: 1024,
+  subscriberBytesMax: 4 * MiB,
   /** One piece of streamed text in an event; a longer chunk becomes several. Keeps an event within a PRP frame of 1 MiB. */
   deltaCharactersMax: 64 * KiB,
   /** The whole text of an item in the event that completes it. The deltas before it are complete whatever its length. */
@@ -119,15 +157,9 @@ export const limits = {
   toolCallsMax: 256,
   /** Entries of a list (options, commands) in an event about the session. */
   sessionListEntriesMax: 256,
-  /** The bundled agent: a file that it reads or edits, files that it lists, output of a command that it keeps (the end),
-   * and updates of a session that it remembers. */
-  bundledAgentFileBytesMax: 256 * KiB,
-  bundledAgentFilesListedMax: 50,
-  bundledAgentOutputCharactersMax: 32 * KiB,
-  bundledAgentHistoryUpdatesMax: 1000,
-  /** The demo model: one request (agents send their whole history), and entries of its log (the last ones). */
-  demoModelRequestBytesMax: 64 * MiB,
-  demoModelLogEntriesMax: 1000,
+
+  // The command
+
   /** The command: a Ctrl-C that arrives a second time within this time is the same one, passed on by a parent (npm, npx). */
   interruptRepeatMsMin: 250,
   /** After a signal or a timeout, how long the rest of the output waits for a slow reader. */
@@ -145,15 +177,18 @@ export const limits = {
   shownThoughtCharactersMax: 4_000,
   /** The demo model must name its address within this time. */
   demoModelReadyMs: 10_000,
-  /** Fetching an agent: the largest are 230 MB, on a slow line. And what is kept of npm's words about a failure. */
-  installMs: 600_000,
-  installDetailCharactersMax: 2000,
-  /** What an install left behind that was killed is deleted by a later one when it is this old. */
-  installAbandonedMs: 24 * 3_600_000,
-  /** The user's file of profiles, the profiles in it, and the words of a command. */
-  profileFileBytesMax: 256 * KiB,
-  profilesMax: 64,
-  commandWordsMax: 256
+
+  // The programs
+
+  /** The bundled agent: a file that it reads or edits, files that it lists, output of a command that it keeps (the end),
+   * and updates of a session that it remembers. */
+  bundledAgentFileBytesMax: 256 * KiB,
+  bundledAgentFilesListedMax: 50,
+  bundledAgentOutputCharactersMax: 32 * KiB,
+  bundledAgentHistoryUpdatesMax: 1000,
+  /** The demo model: one request (agents send their whole history), and entries of its log (the last ones). */
+  demoModelRequestBytesMax: 64 * MiB,
+  demoModelLogEntriesMax: 1000
 } as const
 
 export type Limits = typeof limits
