@@ -4,7 +4,10 @@
  */
 import * as Schema from "effect/Schema"
 
-/** How a process ended; `unknown` when nobody told us. */
+/**
+ * How a process ended; `Unknown` when nobody told us. `inferred`: told by a shell as a status above 128, which may also be a
+ * plain exit code.
+ */
 export const ExitFact = Schema.Union([
   Schema.TaggedStruct("Code", { code: Schema.Int }),
   Schema.TaggedStruct("Signal", { signal: Schema.String, inferred: Schema.Boolean }),
@@ -57,6 +60,15 @@ export class InvariantViolated extends Schema.TaggedError<InvariantViolated>()("
   detail: Schema.String
 }) {}
 
+/** Dies with a typed defect when a condition of ours does not hold. */
+export const invariant: (holds: boolean, name: string, detail?: string) => asserts holds = (
+  holds,
+  name,
+  detail = ""
+) => {
+  if (!holds) throw new InvariantViolated({ invariant: name, detail })
+}
+
 // Processes
 
 /** This platform cannot own processes (Windows), or this Node is too old. */
@@ -66,6 +78,7 @@ export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>
   reason: Schema.String
 }) {}
 
+/** The backend does not work on this machine, or failed at this launch. Nothing is left running. */
 export class BackendUnavailable extends Schema.TaggedError<BackendUnavailable>()("BackendUnavailable", {
   code: Schema.tag("backend_unavailable"),
   backend: Schema.Literals(["namespace", "marked"]),
@@ -79,7 +92,7 @@ export class LedgerUnwritable extends Schema.TaggedError<LedgerUnwritable>()("Le
   reason: Schema.String
 }) {}
 
-/** The command could not be started: not found, not executable, or gone (127) before its first frame. */
+/** The command could not be started: not found, not executable, or gone with a status that says so before its first frame. */
 export class LaunchFailed extends Schema.TaggedError<LaunchFailed>()("LaunchFailed", {
   code: Schema.tag("launch_failed"),
   command: Schema.String,
@@ -108,20 +121,16 @@ export class StdinClosed extends Schema.TaggedError<StdinClosed>()("StdinClosed"
   reason: Schema.String
 }) {}
 
-/** Processes that outlived the whole ladder. Never called clean. */
-export class ProcessesLeft extends Schema.TaggedError<ProcessesLeft>()("ProcessesLeft", {
-  code: Schema.tag("processes_left"),
-  pids: Schema.Array(Schema.Number)
-}) {}
-
 // Providers
 
+/** The agent is not known, or not installed. `hint` says what to do about it. */
 export class AgentMissing extends Schema.TaggedError<AgentMissing>()("AgentMissing", {
   code: Schema.tag("agent_missing"),
   agent: Schema.String,
   hint: Schema.String
 }) {}
 
+/** What the launch of the agent needs (a private home, its files, a model server) could not be prepared. */
 export class ProviderSetupFailed extends Schema.TaggedError<ProviderSetupFailed>()("ProviderSetupFailed", {
   code: Schema.tag("provider_setup_failed"),
   agent: Schema.String,
@@ -227,14 +236,16 @@ export class AnswerMalformed extends Schema.TaggedError<AnswerMalformed>()("Answ
   issue: Schema.String
 }) {}
 
+// Sessions and turns
+
+/** The agent wants a login before it opens a session. `methods` are the ids of the ways it offers. */
 export class AuthRequired extends Schema.TaggedError<AuthRequired>()("AuthRequired", {
   code: Schema.tag("auth_required"),
   agent: Schema.String,
   methods: Schema.Array(Schema.String)
 }) {}
 
-// Sessions and turns
-
+/** No frame of the agent for `quietMs` while `method` was open. `mcpServers` names what it may be waiting for. */
 export class SessionSetupTimeout extends Schema.TaggedError<SessionSetupTimeout>()("SessionSetupTimeout", {
   code: Schema.tag("session_setup_timeout"),
   method: Schema.String,
@@ -243,6 +254,7 @@ export class SessionSetupTimeout extends Schema.TaggedError<SessionSetupTimeout>
   stderrTail: StderrTail
 }) {}
 
+/** The session is closed, or its connection is over. */
 export class SessionClosed extends Schema.TaggedError<SessionClosed>()("SessionClosed", {
   code: Schema.tag("session_closed"),
   sessionId: Schema.String
@@ -280,14 +292,6 @@ export class McpServerRefused extends Schema.TaggedError<McpServerRefused>()("Mc
   reason: Schema.String
 }) {}
 
-// Events
-
-/** Not an event of PRP v1. `issue` says where and why, without the value. */
-export class EventInvalid extends Schema.TaggedError<EventInvalid>()("EventInvalid", {
-  code: Schema.tag("event_invalid"),
-  issue: Schema.String
-}) {}
-
 // Requests of the agent
 
 /** The request does not have the shape that the protocol demands. It is answered with -32602. */
@@ -304,6 +308,14 @@ export class AnswerRefused extends Schema.TaggedError<AnswerRefused>()("AnswerRe
   reason: Schema.Literals(["stale", "already_answered", "unknown_request", "option_not_offered", "connection_dead"])
 }) {}
 
+// Events
+
+/** Not an event of PRP v1. `issue` says where and why, without the value. */
+export class EventInvalid extends Schema.TaggedError<EventInvalid>()("EventInvalid", {
+  code: Schema.tag("event_invalid"),
+  issue: Schema.String
+}) {}
+
 // The command
 
 /** The command line cannot be obeyed; nothing was started. `reason` never repeats a secret. */
@@ -318,12 +330,3 @@ export class OutputClosed extends Schema.TaggedError<OutputClosed>()("OutputClos
   code: Schema.tag("output_closed"),
   stream: Schema.Literals(["stdout", "stderr"])
 }) {}
-
-/** Dies with a typed defect when a condition of ours does not hold. */
-export const invariant: (holds: boolean, name: string, detail?: string) => asserts holds = (
-  holds,
-  name,
-  detail = ""
-) => {
-  if (!holds) throw new InvariantViolated({ invariant: name, detail })
-}
