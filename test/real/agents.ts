@@ -21,8 +21,16 @@ const excuses: ReadonlySet<AgentInstallFailed["reason"]> = new Set([
   "timed_out"
 ])
 
-/** The pinned version, or what `GREENROOM_AGENT_<ID>` names. */
-export const ensureAgent = (id: string): Promise<EnsuredAgent> =>
+/** The pinned version, or what `GREENROOM_AGENT_<ID>` names. Looked for once: the executables are large, and checked whole. */
+export const ensureAgent = (id: string): Promise<EnsuredAgent> => {
+  const known = ensured.get(id) ?? ensure(id)
+  ensured.set(id, known)
+  return known
+}
+
+const ensured = new Map<string, Promise<EnsuredAgent>>()
+
+const ensure = (id: string): Promise<EnsuredAgent> =>
   Effect.runPromise(
     Effect.gen(function* () {
       const provider = yield* providerById(id)
