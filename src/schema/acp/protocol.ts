@@ -4,7 +4,6 @@
  * Input is read leniently: unknown fields are ignored, unknown values kept, and only what a message cannot do without is
  * required. Updates are read elsewhere, by the projection; here only their address is.
  */
-export * from "./elicitation.ts"
 export * from "./initialize.ts"
 export * from "./promptResult.ts"
 export * from "./sessionSetup.ts"

@@ -4,7 +4,6 @@ import { AGENT_METHODS, CLIENT_METHODS, PROTOCOL_VERSION } from "@agentclientpro
 import {
   agentMethods,
   clientMethods,
-  ElicitationParams,
   InitializeResult,
   NewSessionResult,
   PromptResult,
@@ -17,7 +16,6 @@ const initialized = Schema.decodeUnknownSync(InitializeResult)
 const newSession = Schema.decodeUnknownSync(NewSessionResult)
 const restored = Schema.decodeUnknownSync(RestoredSessionResult)
 const prompted = Schema.decodeUnknownSync(PromptResult)
-const elicited = Schema.decodeUnknownSync(ElicitationParams)
 
 const nothing = {
   loadSession: false,
@@ -166,31 +164,6 @@ describe("PromptResult", () => {
 
   it("is refused without a stop reason", () => {
     for (const result of [null, {}, { stopReason: null }]) expect(() => prompted(result)).toThrow()
-  })
-})
-
-describe("ElicitationParams", () => {
-  it("reads a form, a link, and a mode it does not know", () => {
-    const requestedSchema = { type: "object", properties: {} }
-    expect(
-      elicited({ message: "Which?", mode: "form", sessionId: "s", toolCallId: null, requestedSchema })
-    ).toStrictEqual({
-      message: "Which?",
-      mode: "form",
-      sessionId: "s",
-      requestedSchema
-    })
-    expect(
-      elicited({ message: "Open", mode: "url", requestId: 0, elicitationId: "e", url: "http://localhost" })
-    ).toMatchObject({
-      requestId: 0,
-      url: "http://localhost"
-    })
-    expect(elicited({ message: "?", mode: "voice" })).toStrictEqual({ message: "?", mode: "voice" })
-  })
-
-  it("is refused without a message", () => {
-    expect(() => elicited({ mode: "form" })).toThrow()
   })
 })
 
