@@ -141,8 +141,6 @@ const RequestSettled = open({
   reason: Schema.optionalKey(ShortText)
 })
 
-const Diagnostic = open({ code: Name, message: ShortText })
-
 /** The payloads that PRP itself fixes, for every source of events. */
 export const typedPayloads = {
   "tool.execution.started": ToolExecution,
@@ -166,7 +164,6 @@ export const payloads = {
   "session.closed": open({ reason: Schema.optionalKey(ShortText) }),
   "session.failed": open({ code: Name, message: ShortText }),
   "turn.submitted": open({}),
-  "turn.accepted": open({}),
   "turn.started": open({}),
   "turn.completed": TurnCompleted,
   "turn.failed": TurnFailed,
@@ -182,8 +179,7 @@ export const payloads = {
   "runtime_request.cancelled": RequestSettled,
   "usage.reported": Schema.Union([WholeUsage, PartialUsage]),
   "harness.ready": open({ driverKind: Name, driverVersion: Schema.NullOr(Name), transport: Name }),
-  "harness.exited": open({ processExit: ProcessExit }),
-  "harness.diagnostic": Diagnostic
+  "harness.exited": open({ processExit: ProcessExit })
 } as const
 
 export type EmittedEventType = keyof typeof payloads

@@ -4,9 +4,8 @@
  *
  * One state belongs to one turn, or to a session for what happens outside its turns.
  */
-import type { EventDraft } from "./event.ts"
 import { closeItem, projectChunk, projectUserChunk } from "./items.ts"
-import { isNativeObject, type NativeObject } from "./native.ts"
+import { isNativeObject } from "./native.ts"
 import { projectLate, projectMalformed, projectUnknown } from "./updateNotice.ts"
 import { projectPlan } from "./plan.ts"
 import type { ProjectionState, Step } from "./projectionState.ts"
@@ -50,28 +49,4 @@ const endTurn = (state: ProjectionState, how: "completed" | "failed" | "cancelle
   const [withoutItem, items] = closeItem(state, how)
   const [closed, tools] = closeTools(withoutItem, how)
   return [{ ...closed, ended: true, turnId: undefined }, [...items, ...tools]]
-}
-
-/**
- * A provider's own reading of an update, before the generic one. `next` is the generic one: call it with the update as it
- * is, with another one, several times, or not at all, and add drafts of your own.
- */
-export type UpdateHook = (
-  update: NativeObject,
-  next: (update: unknown) => ReadonlyArray<EventDraft>
-) => ReadonlyArray<EventDraft>
-
-/** `project` behind a hook. Without one it is `project` itself. */
-export const projectWith = (hook: UpdateHook | undefined): typeof project => {
-  if (hook === undefined) return project
-  return (state, input) => {
-    if (input._tag !== "Update" || !isNativeObject(input.update)) return project(state, input)
-    let current = state
-    const drafts = hook(input.update, (update) => {
-      const [next, made] = projectUpdate(current, update, input.workspace)
-      current = next
-      return made
-    })
-    return [current, drafts]
-  }
 }

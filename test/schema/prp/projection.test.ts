@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { limits } from "../../../src/schema/limits.ts"
 import type { EventDraft } from "../../../src/schema/prp/event.ts"
-import { initialState, projectWith } from "../../../src/schema/prp/projection.ts"
+import { initialState } from "../../../src/schema/prp/projection.ts"
 import {
   agent,
   ended,
@@ -9,7 +9,6 @@ import {
   feedTurn,
   message,
   payloadsOf,
-  requireValid,
   sessionState,
   textContent,
   thought,
@@ -409,35 +408,5 @@ describe("the state", () => {
       expect(new Set(drafts.map((draft) => draft.turnId))).toStrictEqual(new Set([turnId]))
       expect(payloadsOf(drafts, "plan.updated")[0]?.planId).toMatch(/^turn-[0-9a-f]{32}\.plan$/)
     }
-  })
-})
-
-describe("projectWith", () => {
-  it("lets a provider rewrite, repeat, swallow and add", () => {
-    const own: EventDraft = { eventType: "turn.started", priority: 1, payload: {} }
-    const project = projectWith((native, next) => {
-      switch (native["sessionUpdate"]) {
-        case "double":
-          return [...next(message("a")), ...next(message("b"))]
-        case "silent":
-          return []
-        default:
-          return [...next(native), own]
-      }
-    })
-    const [afterDouble, double] = project(turnState(), update({ sessionUpdate: "double" }))
-    expect(types(double)).toStrictEqual(["item.started", "item.delta", "item.delta"])
-    const [afterSilent, silent] = project(afterDouble, update({ sessionUpdate: "silent" }))
-    expect([afterSilent, silent]).toStrictEqual([afterDouble, []])
-    const [afterPlain, plain] = project(afterSilent, update(message("c")))
-    expect(types(plain)).toStrictEqual(["item.delta", "turn.started"])
-    const [, closing] = project(afterPlain, ended("completed"))
-    expect(closing).toMatchObject([{ eventType: "item.completed", payload: { text: "abc" } }])
-    for (const draft of [...double, ...plain, ...closing]) requireValid(draft)
-  })
-
-  it("does not show a provider what is not even an object", () => {
-    const project = projectWith(() => [])
-    expect(types(project(turnState(), update("x"))[1])).toStrictEqual(["provider.notice.recorded"])
   })
 })
