@@ -5,6 +5,7 @@
  * variable never passes, not even when it is asked for. Bounds: one entry and the sum of all, in bytes of UTF-8.
  */
 import * as Result from "effect/Result"
+import { utf8Bytes } from "../schema/characters.ts"
 import { EnvironmentRefused } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import { markerVariable } from "./Os.ts"
@@ -93,8 +94,5 @@ const refusal = (name: string, value: string): string | undefined => {
 
 /** `name=value`, as the kernel counts it but for the closing NUL. */
 const entryBytes = (name: string, value: string) => utf8Bytes(name) + 1 + utf8Bytes(value)
-
-const utf8 = new TextEncoder()
-const utf8Bytes = (text: string) => utf8.encode(text).length
 
 const refuse = (variable: string, reason: string) => Result.fail(new EnvironmentRefused({ variable, reason }))

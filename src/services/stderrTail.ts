@@ -4,6 +4,7 @@
  * Bounds: `stderrTailLinesMax` lines and `stderrTailBytesMax` bytes, whatever comes in. What is shown has neither sensitive
  * values nor control characters. Nothing is ever concluded from it.
  */
+import { utf8Bytes } from "../schema/characters.ts"
 import { limits } from "../schema/limits.ts"
 import { redactLine } from "./redaction.ts"
 
@@ -63,7 +64,7 @@ const cutMark = "[cut] "
 
 /** Half the tail at most, so that one endless line cannot push out all others. Cut where a word begins. */
 const boundLine = (line: string): string => {
-  if (byteLength(line) <= lineBytesMax) return line
+  if (utf8Bytes(line) <= lineBytesMax) return line
   const end = line.slice(-Math.floor(lineBytesMax / bytesPerUnitMax))
   const wordBegin = end.search(/\s/)
   return wordBegin === -1 ? cutMark : cutMark + end.slice(wordBegin + 1)
@@ -78,12 +79,9 @@ const bound = (lines: ReadonlyArray<string>): Array<string> => {
   let bytes = 0
   let first = lines.length
   while (first > 0 && lines.length - first < limits.stderrTailLinesMax) {
-    bytes += byteLength(lines[first - 1] ?? "") + 1
+    bytes += utf8Bytes(lines[first - 1] ?? "") + 1
     if (bytes > limits.stderrTailBytesMax) break
     first--
   }
   return lines.slice(first)
 }
-
-const utf8 = new TextEncoder()
-const byteLength = (text: string) => utf8.encode(text).length
