@@ -7,7 +7,7 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { BackendUnavailable, LaunchFailed, LedgerUnwritable, StdinClosed } from "../schema/errors.ts"
+import type { BackendUnavailable, ExitFact, LaunchFailed, LedgerUnwritable, StdinClosed } from "../schema/errors.ts"
 
 /** The environment variable that holds the markers of a process, outermost launch first, joined by `:`. */
 export const markerVariable = "GREENROOM_LAUNCH"
@@ -22,11 +22,8 @@ export interface ProcessIdentity {
   readonly pidNamespace: string
 }
 
-/** How a process ended. `inferred`: told by a shell as a status above 128, which may also be a plain exit code. */
-export type ProcessExit =
-  | { readonly _tag: "Code"; readonly code: number }
-  | { readonly _tag: "Signal"; readonly signal: string; readonly inferred: boolean }
-  | { readonly _tag: "Unknown"; readonly reason: string }
+/** How a process ended. */
+export type ProcessExit = ExitFact
 
 /** `namespace`: one kill takes everything, kernel-enforced. `marked`: found by a marker in the environment, weaker. */
 export type Backend = "namespace" | "marked"
