@@ -2,7 +2,7 @@
  * A home of the launch's own: no login, no history and no configuration of the user is in it, and nobody else can read it.
  *
  * Guarantees: each folder is 0700 and each file 0600; a home made here is deleted with its scope, after everything that the
- * scope started later has ended. A home that was given stays. Source: spec behaviours H3.6 to H3.8.
+ * scope started later has ended. A home that was given stays.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

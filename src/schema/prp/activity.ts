@@ -1,5 +1,5 @@
 /**
- * The typed, closed payloads of PRP v1 that the projection emits (spec 1.4): plans, tool executions, workspace changes,
+ * The typed, closed payloads of PRP v1 that the projection emits: plans, tool executions, workspace changes,
  * notices, compactions and usage. An unknown property is refused where `Event` validates them.
  */
 import * as Schema from "effect/Schema"
@@ -130,7 +130,7 @@ const Measurement = Schema.Struct({
 const ProviderName = textOf(1, 80)
 const ModelName = Schema.NullOr(textOf(0, 240))
 
-/** PRP's receipt: every number is known (spec 1.10). */
+/** PRP's receipt: every number is known. */
 export const WholeUsage = Schema.Struct({
   provider: ProviderName,
   model: ModelName,

@@ -2,7 +2,7 @@
  * Events of PRP v1: the draft that the projection and the actors make, and the envelope that the journal mints around it.
  *
  * `EventEnvelope` is the contract, for events from anywhere: it refuses an unknown event type, a typed payload that is not of
- * its type, and every unknown property of one; unknown properties of open objects are kept (spec 1.4, 2). `EmittedEvent` is
+ * its type, and every unknown property of one; unknown properties of open objects are kept. `EmittedEvent` is
  * narrower: what our own events hold besides.
  */
 import * as Result from "effect/Result"

@@ -1,5 +1,5 @@
 /**
- * The event types of PRP v1 and how urgent each is (spec 1.4, 3.1).
+ * The event types of PRP v1 and how urgent each is.
  */
 import * as Schema from "effect/Schema"
 

@@ -1,6 +1,6 @@
 /**
  * The payload of every event type that we emit. Typed ones are closed; the others are open objects in which a reader keeps
- * and ignores what it does not know (spec 1.4, 2).
+ * and ignores what it does not know.
  */
 import * as Schema from "effect/Schema"
 import { textOf } from "../characters.ts"

@@ -1,4 +1,4 @@
-/** The agent's checklist as `plan.updated`: every one replaces the plan of its turn (spec 1.4). */
+/** The agent's checklist as `plan.updated`: every one replaces the plan of its turn. */
 import { shortText } from "../characters.ts"
 import { limits } from "../limits.ts"
 import type { PlanStep, PlanUpdated } from "./activity.ts"

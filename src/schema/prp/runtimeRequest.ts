@@ -1,4 +1,4 @@
-/** A question of the agent to the outside, as PRP v1 carries it (spec 1.5). */
+/** A question of the agent to the outside, as PRP v1 carries it. */
 import * as Schema from "effect/Schema"
 import { textOf } from "../characters.ts"
 import { limits } from "../limits.ts"

@@ -1,4 +1,4 @@
-/** The one event that ends a turn (DESIGN rules 2 and 3). */
+/** The one event that ends a turn. */
 import { shortText } from "../characters.ts"
 import type { ExitFact } from "../errors.ts"
 import { limits } from "../limits.ts"
@@ -68,7 +68,7 @@ const cancelled = (turnId: string, outcome: TurnCancelled): EventDraft => {
     : draftOf("turn.cancelled", { ...payload, status: "cancelled" }, about)
 }
 
-/** The first three are PRP's own words (spec 3.5). */
+/** The first three are PRP's own words. */
 const reasons = {
   interrupt: "turn_interrupted",
   runCancel: "run_cancelled",
