@@ -4,7 +4,7 @@
  * Guarantees: `Inside` is said only when every place that names a path (locations, path-like fields of the raw input, diffs)
  * names the same one, within the workspace by its text, readable in full and without a step to a parent. Such a step is
  * refused and not resolved: the kernel resolves it behind symbolic links, a text cannot. Symbolic links remain: whoever acts
- * on a target compares real paths first. Bounds: 16 locations, 256 values of raw input, 1024 characters.
+ * on a target compares real paths first. Bounds: locations, values of raw input, the length of a path.
  */
 import { hasUnsafeCharacter } from "../schema/displayText.ts"
 import { limits } from "../schema/limits.ts"

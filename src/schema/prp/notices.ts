@@ -1,6 +1,7 @@
 /** Notices that the runner records about a session or a turn: what has no typed event of its own. */
 import { shortText } from "../characters.ts"
 import { stableIdOf } from "../identity.ts"
+import { limits } from "../limits.ts"
 import { draftOf, type EventDraft } from "./event.ts"
 
 export interface Notice {
@@ -26,7 +27,7 @@ export const noticeDraft = (notice: Notice): EventDraft =>
       scope: notice.turnId === undefined ? "session" : "turn",
       recoverable: notice.severity !== "error",
       userActionable: notice.userActionable ?? false,
-      summary: shortText(notice.summary, 4000)
+      summary: shortText(notice.summary, limits.shortTextCharactersMax)
     },
     {
       ...(notice.turnId === undefined ? {} : { turnId: notice.turnId }),
