@@ -17,7 +17,7 @@ const report: CleanupReport = {
 export const memoryAgent = (chunks: ReadonlyArray<Uint8Array>): Layer.Layer<AgentLinks> =>
   Layer.succeed(AgentLinks, AgentLinks.of({ open: () => Effect.sync(() => makeLink(chunks)) }))
 
-export const makeLink = (chunks: ReadonlyArray<Uint8Array>): AgentLink => {
+const makeLink = (chunks: ReadonlyArray<Uint8Array>): AgentLink => {
   const encoder = new TextEncoder()
   const decoder = new TextDecoder()
   let output: Array<Uint8Array> = []

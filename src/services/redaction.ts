@@ -6,7 +6,7 @@
  * linear in the text.
  */
 
-export const redacted = "[REDACTED]"
+const redacted = "[REDACTED]"
 
 /** Whether a variable, a key or a header of this name holds something to hide. Counts of tokens do not. */
 export const isSensitiveName = (name: string): boolean => sensitiveName.test(name)

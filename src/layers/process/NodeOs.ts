@@ -58,7 +58,7 @@ export const layer = (options: NodeOsOptions = {}): Layer.Layer<Os, PlatformUnsu
   )
 
 /** Where hosts keep their ledgers unless told otherwise. */
-export const defaultLedgerFolder = (): string => path.join(stateFolder(), "hosts")
+const defaultLedgerFolder = (): string => path.join(stateFolder(), "hosts")
 
 export const nodeVersionMin = [22, 19] as const
 

@@ -7,7 +7,6 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { BackendUnavailable } from "../../schema/errors.ts"
 import { limits } from "../../schema/limits.ts"
@@ -164,7 +163,7 @@ const isRoot = () => process.geteuid?.() === 0
 
 /** Absolute path of a system tool. */
 export const tool = (name: string): Effect.Effect<string, BackendUnavailable> =>
-  Effect.mapError(Effect.fromResult(Result.flatMap(Result.succeed(name), locateTool)), unavailable)
+  Effect.mapError(Effect.fromResult(locateTool(name)), unavailable)
 
 /** The failure of this backend. */
 export const unavailable = (reason: string): BackendUnavailable =>
