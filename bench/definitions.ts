@@ -54,7 +54,7 @@ export const definitions: ReadonlyArray<Definition> = [
     figure: "codecVsSdk",
     measures:
       "the rival's processor time as a multiple of ours: session/update of 312 bytes in 64 KiB pieces from memory, read up to the update",
-    n: 50_000,
+    n: 200_000,
     goal: 3,
     direction: "at least",
     rival: "the ACP SDK: ndJsonStream and client() with a session/update handler"
@@ -63,7 +63,7 @@ export const definitions: ReadonlyArray<Definition> = [
     bench: "codec",
     figure: "codecVsFloor",
     measures: "our processor time for the same frames as a multiple of the rival's",
-    n: 50_000,
+    n: 200_000,
     goal: 2,
     direction: "at most",
     rival: "Buffer.indexOf, Buffer.toString and JSON.parse per line, nothing else"
@@ -73,7 +73,7 @@ export const definitions: ReadonlyArray<Definition> = [
     figure: "consumerVsSdk",
     measures:
       "the rival's processor time as a multiple of ours, for the same frames up to the consumer of a turn's events",
-    n: 50_000,
+    n: 200_000,
     goal: 1.3,
     direction: "at least",
     rival: "the ACP SDK: ndJsonStream and client() with a session/update handler"
@@ -119,7 +119,7 @@ export const definitions: ReadonlyArray<Definition> = [
     bench: "turn",
     figure: "updatesPerSecond",
     measures: "updates of one turn from a process to the consumer of its events, none lost",
-    n: 50_000,
+    n: 200_000,
     goal: 200_000,
     direction: "at least"
   },
