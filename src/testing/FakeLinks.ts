@@ -42,9 +42,12 @@ export const makeFakeLinks = (program: FakeProgram) => {
     AgentLinks,
     AgentLinks.of({
       open: Effect.fnUntraced(function* (launch) {
-        const { agent, link } = makeFake(launch)
-        agents.push(agent)
-        yield* Effect.addFinalizer(() => link.close)
+        const start = Effect.sync(() => {
+          const made = makeFake(launch)
+          agents.push(made.agent)
+          return made
+        })
+        const { agent, link } = yield* Effect.acquireRelease(start, (made) => made.link.close)
         yield* Effect.forkScoped(program(agent))
         return link
       })

@@ -2,6 +2,8 @@
 export type { Choice } from "./choices.ts"
 export { run, type RunOptions, type RunResult, victim } from "./run.ts"
 export {
+  check,
+  type CheckResult,
   type Program,
   sweepInterrupts,
   type SweepOptions,

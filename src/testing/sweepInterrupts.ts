@@ -26,6 +26,8 @@ export interface SweepOptions {
   readonly yieldProbabilities?: ReadonlyArray<number>
   /** As in `RunOptions`. */
   readonly timeProbability?: number
+  /** Only every n-th step, from another one on for each seed. Default 1. */
+  readonly every?: number
   readonly maxSteps?: number
 }
 
@@ -34,17 +36,25 @@ export interface SweepResult {
   readonly violations: ReadonlyArray<Violation>
 }
 
+export interface CheckResult extends SweepResult {
+  readonly steps: number
+}
+
+/** Runs a program once. */
+export const check = <A, E>({ effect, violations }: Program<A, E>, options: RunOptions): CheckResult => {
+  const result = run(effect, options)
+  const found = [...generalViolations(result), ...(violations?.(result) ?? [])]
+  return { runs: 1, steps: result.steps, violations: found.map((what) => ({ what, options })) }
+}
+
 export const sweepInterrupts = <A, E>(program: () => Program<A, E>, options: SweepOptions): SweepResult => {
   const violations: Array<Violation> = []
   let runs = 0
   const observe = (runOptions: RunOptions): number => {
-    const { effect, violations: inspect } = program()
-    const result = run(effect, runOptions)
-    runs++
-    for (const what of [...generalViolations(result), ...(inspect?.(result) ?? [])]) {
-      violations.push({ what, options: runOptions })
-    }
-    return result.steps
+    const found = check(program(), runOptions)
+    runs += found.runs
+    violations.push(...found.violations)
+    return found.steps
   }
   for (const seed of options.seeds) {
     for (const yieldProbability of options.yieldProbabilities ?? [0, 0.1]) {
@@ -55,7 +65,10 @@ export const sweepInterrupts = <A, E>(program: () => Program<A, E>, options: Swe
         ...(options.timeProbability === undefined ? {} : { timeProbability: options.timeProbability })
       }
       const steps = observe(base)
-      for (let interruptAt = 0; interruptAt <= steps; interruptAt++) observe({ ...base, interruptAt })
+      const every = options.every ?? 1
+      for (let interruptAt = seed % every; interruptAt <= steps; interruptAt += every) {
+        observe({ ...base, interruptAt })
+      }
     }
   }
   return { runs, violations }
