@@ -37,10 +37,11 @@ export const end = (cell: ActorCell, exit: Exit.Exit<void, unknown>): void => {
   else cell.mailbox.wake()
 }
 
-/** Closes an incarnation that ended with `exit`. Runs as the last part of its fiber. */
-export const close = (cell: ActorCell, scope: Scope.Closeable, exit: Exit.Exit<void, unknown>): Effect.Effect<void> =>
+/** Closes an incarnation that ended with `how`; finalizers hear of a crash. Runs as the last part of its fiber. */
+export const close = (cell: ActorCell, scope: Scope.Closeable, how: Exit.Exit<void, unknown>): Effect.Effect<void> =>
   Effect.suspend(() => {
-    judge(cell, exit)
+    judge(cell, how)
+    const exit = cell.crashed === undefined ? how : Exit.failCause(cell.crashed)
     interruptWorks(cell)
     if (isBusy(cell) || isParent(cell)) {
       armStop(cell)
