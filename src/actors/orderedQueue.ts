@@ -149,7 +149,9 @@ export const makeOrderedQueue = <A>(bounds: {
     return batch
   }
 
+  /** Looks again first: something may have come since the queue was found empty. */
   const filled = Effect.callback<void>((resume) => {
+    if (buffer.length > 0 || ended) return resume(Effect.void)
     invariant(consumer === undefined, "orderedQueue.oneConsumer")
     consumer = () => resume(Effect.void)
     return Effect.sync(() => {
