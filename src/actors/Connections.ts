@@ -7,10 +7,9 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import { InitializeResult, protocolVersion } from "../schema/acp/protocol.ts"
 import {
   type AgentError,
@@ -30,6 +29,7 @@ import { resultOf } from "./agentCalls.ts"
 import { type Connection, type Entry, openConnection } from "./Connection.ts"
 import { makeEarlyEntries } from "./earlyEntries.ts"
 import { Registry } from "./kernel/Registry.ts"
+import { openWhole } from "./openWhole.ts"
 import type { Batch } from "./orderedQueue.ts"
 
 /** A connection that is ours until the scope of the claim closes; closing it ends the agent. */
@@ -62,13 +62,16 @@ export class Connections extends Context.Service<
 export const layer: Layer.Layer<Connections, never, AgentLinks | Registry> = Layer.effect(
   Connections,
   Effect.gen(function* () {
-    const context = yield* Effect.context<AgentLinks | Registry>()
+    // Without the scope that this layer is built in: what is started belongs to whoever claims it.
+    const services = Context.pick(AgentLinks, Registry)(yield* Effect.context<AgentLinks | Registry>())
     const live = new Set<Connection>()
 
     const start = Effect.fnUntraced(function* (name: string, launch: Launch) {
       const connection = yield* openConnection(name, launch)
-      live.add(connection)
-      yield* Effect.addFinalizer(() => Effect.sync(() => live.delete(connection)))
+      yield* Effect.acquireRelease(
+        Effect.sync(() => live.add(connection)),
+        () => Effect.sync(() => live.delete(connection))
+      )
       yield* Effect.forkScoped(
         Effect.andThen(
           connection.closed,
@@ -78,18 +81,10 @@ export const layer: Layer.Layer<Connections, never, AgentLinks | Registry> = Lay
       return yield* shakeHands(connection, launch)
     })
 
-    /** A scope of its own, so that a failed start is closed before it is told. */
-    const claim = (name: string, launch: Launch): Effect.Effect<Claim, ClaimError, Scope.Scope> =>
-      Effect.gen(function* () {
-        const scope = yield* Scope.fork(yield* Effect.scope)
-        return yield* start(name, launch).pipe(
-          Scope.provide(scope),
-          Effect.provideContext(context),
-          Effect.onExit((exit) => (Exit.isFailure(exit) ? Scope.close(scope, exit) : Effect.void))
-        )
-      })
-
-    return Connections.of({ claim, live: () => live.size })
+    return Connections.of({
+      claim: (name, launch) => openWhole(Effect.provideContext(start(name, launch), services)),
+      live: () => live.size
+    })
   })
 )
 

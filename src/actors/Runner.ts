@@ -42,6 +42,7 @@ import type { LaunchOptions, Provider } from "../services/Provider.ts"
 import { Connections } from "./Connections.ts"
 import { Journal, type Subscription } from "./Journal.ts"
 import { Registry, type Row } from "./kernel/Registry.ts"
+import { openWhole } from "./openWhole.ts"
 import { openSession, type OpenError as SessionOpenError, type Session } from "./Session.ts"
 
 export interface OpenOptions extends Omit<LaunchOptions, "model" | "modelServer"> {
@@ -128,12 +129,13 @@ type Services = Connections | Files | Ids | Journal | Registry
 export const layer: Layer.Layer<Runner, never, Services> = Layer.effect(
   Runner,
   Effect.gen(function* () {
-    const services = yield* Effect.context<Services>()
+    // Without the scope that this layer is built in: what is opened belongs to whoever opens it.
+    const services = Context.pick(Connections, Files, Ids, Journal, Registry)(yield* Effect.context<Services>())
     const journal = yield* Journal
     const registry = yield* Registry
     const ids = yield* Ids
 
-    const open = Effect.fn("Runner.open")(function* (options: OpenOptions) {
+    const openParts = Effect.fnUntraced(function* (options: OpenOptions) {
       const { provider, policy } = options
       const verdict = gateVerdict(policy, provider.traits)
       if (verdict._tag === "NotEnforceable") {
@@ -157,7 +159,7 @@ export const layer: Layer.Layer<Runner, never, Services> = Layer.effect(
     })
 
     return Runner.of({
-      open,
+      open: Effect.fn("Runner.open")((options) => openWhole(openParts(options))),
       events: (filter) => journal.subscribe(filter ?? {}),
       tree: Effect.sync(() => registry.snapshot())
     })
@@ -174,18 +176,22 @@ const opened = (session: Session, journal: Journal["Service"], ids: Ids["Service
       .ask({ _tag: "Cancel", payload: { by: "interrupt", ...(turnId === undefined ? {} : { turnId }) } })
       .pipe(Effect.catchTags(closed))
 
-  const prompt = Effect.fn("Session.prompt")(function* (input: PromptInput, options: PromptOptions = {}) {
+  const promptParts = Effect.fnUntraced(function* (input: PromptInput, options: PromptOptions) {
     const turnId = options.turnId ?? (yield* ids.next("turn"))
     const subscription = options.events === "discard" ? undefined : yield* journal.subscribe({ sessionId, turnId })
     const deadline = options.deadline === undefined ? {} : { deadlineMs: Duration.toMillis(options.deadline) }
-    yield* ref
-      .ask({ _tag: "Prompt", payload: { turnId, parts: partsOf(input), ...deadline } })
-      .pipe(Effect.catchTags(closed))
-    const outcome =
-      session.outcome(turnId) ?? Effect.die(new InvariantViolated({ invariant: "session.turnKnown", detail: "" }))
+    const accept = ref.ask({ _tag: "Prompt", payload: { turnId, parts: partsOf(input), ...deadline } }).pipe(
+      Effect.catchTags(closed),
+      Effect.map(
+        () =>
+          session.outcome(turnId) ?? Effect.die(new InvariantViolated({ invariant: "session.turnKnown", detail: "" }))
+      )
+    )
     // A session that is closed has ended its turns.
-    const cancel = Effect.andThen(Effect.ignore(cancelTurn(turnId)), outcome)
-    yield* Effect.addFinalizer(() => cancel)
+    const cancelled = (outcome: Effect.Effect<TurnOutcome>) =>
+      Effect.andThen(Effect.ignore(cancelTurn(turnId)), outcome)
+    // The session accepts or refuses without waiting for anybody. What it has accepted is always somebody's to cancel.
+    const outcome = yield* Effect.acquireRelease(accept, cancelled)
     return {
       turnId,
       events:
@@ -193,9 +199,14 @@ const opened = (session: Session, journal: Journal["Service"], ids: Ids["Service
           ? Stream.empty
           : Stream.takeUntil(subscription.events, (event) => isTurnTerminal(event)),
       outcome,
-      cancel
+      cancel: cancelled(outcome)
     } satisfies PromptHandle
   })
+
+  /** A prompt that is refused leaves no subscription behind. */
+  const prompt = Effect.fn("Session.prompt")((input: PromptInput, options: PromptOptions = {}) =>
+    openWhole(promptParts(input, options))
+  )
 
   return {
     sessionId,
