@@ -34,6 +34,8 @@ export const makeFrameWriter = (options: {
   readonly toMailbox: (message: WriteMessage) => Effect.Effect<void, unknown>
   /** Ends the connection; answers the cause that everybody gets. */
   readonly giveUp: (why: "write_timed_out" | "stdin_closed" | "released") => ConnectionClosed
+  /** The cause, from the moment that the connection is to end: nothing is handed in from then on. */
+  readonly ending: () => ConnectionClosed | undefined
 }): FrameWriter => {
   const unwritten = new Set<Deferred.Deferred<void, ConnectionClosed>>()
   let dead: ConnectionClosed | undefined
@@ -64,7 +66,8 @@ export const makeFrameWriter = (options: {
       Effect.onExit(toLink(bytes), (exit) => Effect.sync(() => settle(done, exit))).pipe(Effect.ignore),
     hand: (bytes) =>
       Effect.suspend((): Effect.Effect<Written, ConnectionClosed> => {
-        if (dead !== undefined) return Effect.fail(dead)
+        const ending = dead ?? options.ending()
+        if (ending !== undefined) return Effect.fail(ending)
         const done = Deferred.makeUnsafe<void, ConnectionClosed>()
         return options.toMailbox({ _tag: "Write", bytes, done }).pipe(
           Effect.mapError(() => dead ?? options.giveUp("released")),
