@@ -141,6 +141,9 @@ export const limits = {
   deltaCharactersMax: 64 * KiB,
   /** The whole text of an item in the event that completes it. The deltas before it are complete whatever its length. */
   itemTextCharactersMax: 1 * MiB,
+  /** What PRP v1 admits as a name (of a model, a type, a reason, the id of a turn or an item), and as that of a provider. */
+  nameCharactersMax: 240,
+  providerNameCharactersMax: 80,
   /** What PRP v1 admits in its typed payloads: a short text, the steps of a plan, the output of a tool (its end is kept). */
   shortTextCharactersMax: 4000,
   planStepsMax: 256,

@@ -54,7 +54,7 @@ export const ToolExecution = Schema.Struct({
   operation: ToolOperation,
   name: Schema.optionalKey(Schema.NullOr(ShortText)),
   target: Schema.optionalKey(Schema.NullOr(safePath(0, limits.toolTargetCharactersMax))),
-  namespace: Schema.optionalKey(Schema.NullOr(textOf(0, 240))),
+  namespace: Schema.optionalKey(Schema.NullOr(textOf(0, limits.nameCharactersMax))),
   readOnly: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   status: ToolStatus,
   durationMs: Schema.optionalKey(Schema.NullOr(Count)),
@@ -127,15 +127,15 @@ const Measurement = Schema.Struct({
   providerCostUsd: NotNegative
 })
 
-const ProviderName = textOf(1, 80)
-const ModelName = Schema.NullOr(textOf(0, 240))
+const ProviderName = textOf(1, limits.providerNameCharactersMax)
+const ModelName = Schema.NullOr(textOf(0, limits.nameCharactersMax))
 
 /** PRP's receipt: every number is known. */
 export const WholeUsage = Schema.Struct({
   provider: ProviderName,
   model: ModelName,
-  providerSessionId: Schema.optionalKey(Schema.NullOr(textOf(0, 240))),
-  providerRequestId: Schema.optionalKey(Schema.NullOr(textOf(0, 240))),
+  providerSessionId: Schema.optionalKey(Schema.NullOr(textOf(0, limits.nameCharactersMax))),
+  providerRequestId: Schema.optionalKey(Schema.NullOr(textOf(0, limits.nameCharactersMax))),
   cumulative: Measurement,
   runDeltaAvailable: Schema.optionalKey(Schema.Boolean),
   runDelta: Measurement

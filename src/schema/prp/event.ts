@@ -82,8 +82,8 @@ const Envelope = Schema.StructWithRest(
     emittedAt: Timestamp,
     payload: Schema.StructWithRest(Schema.Struct(conventional), [anyProperty]),
     normalizedSessionId: Schema.optionalKey(Id),
-    turnId: Schema.optionalKey(textOf(1, 240)),
-    itemId: Schema.optionalKey(textOf(1, 240)),
+    turnId: Schema.optionalKey(textOf(1, limits.nameCharactersMax)),
+    itemId: Schema.optionalKey(textOf(1, limits.nameCharactersMax)),
     observedAt: Schema.optionalKey(Timestamp),
     debug: Schema.optionalKey(anyProperty)
   }),

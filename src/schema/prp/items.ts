@@ -93,7 +93,7 @@ const startItem = (state: ProjectionState, kind: ItemKind, update: NativeObject)
   const itemId = `${closed.scopeId}.item-${itemCount}`
   const messageId = messageIdOf(update)
   const item: OpenItem = { itemId, kind, messageId, text: "", characters: 0, half: "" }
-  const shown = messageId === undefined ? {} : { messageId: shortText(messageId, 240) }
+  const shown = messageId === undefined ? {} : { messageId: shortText(messageId, limits.nameCharactersMax) }
   const started = draftIn(closed, "item.started", { kind, text: "", ...shown }, { itemId })
   return { state: { ...closed, item, itemCount }, item, drafts: [...drafts, started] }
 }
@@ -174,9 +174,9 @@ const mediaOf = (type: string, content: NativeObject): NonNullable<EventPayloads
     return typeof value === "string" && value !== "" ? { [key]: shortText(value, charactersMax) } : {}
   }
   return {
-    type: shortText(type, 240),
-    ...named("mimeType", 240),
+    type: shortText(type, limits.nameCharactersMax),
+    ...named("mimeType", limits.nameCharactersMax),
     ...named("uri", limits.shortTextCharactersMax),
-    ...named("name", 240)
+    ...named("name", limits.nameCharactersMax)
   }
 }

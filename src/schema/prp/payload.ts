@@ -28,7 +28,7 @@ export const conventional = {
 const open = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct({ ...conventional, ...fields }), [anyProperty])
 
-const Name = textOf(1, 240)
+const Name = textOf(1, limits.nameCharactersMax)
 const ShortText = textOf(0, limits.shortTextCharactersMax)
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 

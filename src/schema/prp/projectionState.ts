@@ -7,6 +7,7 @@
  */
 import { shortText } from "../characters.ts"
 import { stableIdOf } from "../identity.ts"
+import { limits } from "../limits.ts"
 import { draftOf, type Draft, type EventDraft } from "./event.ts"
 import type { OpenItem } from "./items.ts"
 import type { EmittedEventType, EventPayloads } from "./payload.ts"
@@ -50,8 +51,8 @@ export const initialState = (
 ): ProjectionState => ({
   turnId: scope._tag === "Turn" ? scope.turnId : undefined,
   scopeId: scopeIdOf(scope),
-  provider: shortText(agent.provider, 80),
-  model: agent.model === null ? null : shortText(agent.model, 240),
+  provider: shortText(agent.provider, limits.providerNameCharactersMax),
+  model: agent.model === null ? null : shortText(agent.model, limits.nameCharactersMax),
   ended: false,
   sawMessage: false,
   sawThought: false,

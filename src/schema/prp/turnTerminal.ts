@@ -38,7 +38,9 @@ const failed = (turnId: string, outcome: TurnFailed): EventDraft =>
       status: "failed",
       reason: outcome.reason,
       message: short(outcome.detail),
-      ...(outcome.classification ? { classification: shortText(outcome.classification, 240) } : {}),
+      ...(outcome.classification
+        ? { classification: shortText(outcome.classification, limits.nameCharactersMax) }
+        : {}),
       ...agentError(outcome.agentError),
       ...providerStopReason(outcome),
       ...(outcome.closeReason === undefined ? {} : { closeReason: outcome.closeReason }),

@@ -75,6 +75,18 @@ describe("plans", () => {
 })
 
 describe("usage", () => {
+  it("cuts the names of the provider and of the model at their bounds", () => {
+    const namesOf = (provider: string, model: string) => {
+      const state = initialState({ _tag: "Turn", turnId: "t1" }, { provider, model })
+      const { drafts } = feed(state, update({ sessionUpdate: "usage_update", used: 1, size: 2 }))
+      const [payload] = payloadsOf(drafts, "usage.reported")
+      return [payload?.provider, payload?.model]
+    }
+    const whole = ["p".repeat(limits.providerNameCharactersMax), "m".repeat(limits.nameCharactersMax)] as const
+    expect(namesOf(...whole)).toStrictEqual(whole)
+    expect(namesOf(`${whole[0]}p`, `${whole[1]}m`)).toStrictEqual(whole)
+  })
+
   const counts = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "activeSeconds", "requests"]
   const names = counts.map((name) => `cumulative.${name}`)
   const usage = (fields: object) => ({ sessionUpdate: "usage_update", used: 11, size: 200, ...fields })

@@ -183,6 +183,16 @@ describe("tool calls", () => {
     expect(drafts[1]?.itemId).toBe(drafts[0]?.itemId)
   })
 
+  it("have a target up to its bound, and none beyond it", () => {
+    const targetOf = (path: string) => {
+      const { drafts } = feedTurn(toolCall("c", { locations: [{ path: `/workspace/${path}` }] }))
+      return payloadsOf(drafts, "tool.execution.started")[0]?.target
+    }
+    const longest = "x".repeat(limits.toolTargetCharactersMax)
+    expect(targetOf(longest)).toBe(longest)
+    expect(targetOf(`${longest}x`)).toBe(null)
+  })
+
   it("without an id are malformed", () => {
     for (const toolCallId of [undefined, null, "", 7, {}]) {
       const { drafts, state } = feedTurn({ ...toolCall("x"), toolCallId })
@@ -493,6 +503,16 @@ describe("changes", () => {
       [1, limits.fileDiffCharactersMax],
       [1, undefined]
     ])
+  })
+
+  it("have a path up to its bound, and are a notice beyond it", () => {
+    const pathsOf = (path: string) => {
+      const { drafts } = feedTurn(toolCall("c", { status: "completed", content: [diff(`/workspace/${path}`)] }))
+      return [payloadsOf(drafts, "workspace.change.updated")[0]?.files[0]?.path, noticeCategories(drafts)]
+    }
+    const longest = "x".repeat(limits.changedPathCharactersMax)
+    expect(pathsOf(longest)).toStrictEqual([longest, []])
+    expect(pathsOf(`${longest}x`)).toStrictEqual([undefined, ["unplaced_change"]])
   })
 
   it("are bounded in number", () => {
