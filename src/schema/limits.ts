@@ -82,6 +82,8 @@ export const limits = {
   profileFileBytesMax: 256 * KiB,
   profilesMax: 64,
   commandWordsMax: 256,
+  /** A grace in a profile of the user: whoever closes a session waits for it. */
+  profileGraceMsMax: 60_000,
   /** Fetching an agent: the largest are 230 MB, on a slow line. What is kept of npm's words about a failure. */
   installMs: 600_000,
   installDetailCharactersMax: 2000,

@@ -70,7 +70,7 @@ const VariableName = Schema.String.check(
   Schema.makeFilter((name) => !isLoaderVariable(name), { expected: "no loader variable" })
 )
 
-const GraceMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60_000 }))
+const GraceMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: limits.profileGraceMsMax }))
 
 const Gate = Schema.Literals(["asks", "silent", "sandboxed", "unknown"])
 

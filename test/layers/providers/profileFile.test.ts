@@ -37,7 +37,7 @@ describe("greenroom.json", () => {
       const folder = yield* temporaryFolder
       const agent = yield* placeExecutable(folder, "kiro-cli")
       const gate = { edit: "asks", execute: "sandboxed", fetch: "silent", mcp: "unknown" } as const
-      const graces = { eofMs: 0, termMs: 60_000, killMs: 1 }
+      const graces = { eofMs: 0, termMs: limits.profileGraceMsMax, killMs: 1 }
       const profile = {
         command: [agent, "acp"],
         name: "Kiro",
@@ -80,7 +80,7 @@ describe("greenroom.json", () => {
     ["an unknown gate", { kiro: { command, gate: { edit: "maybe" } } }, "agents.kiro.gate.edit"],
     ["an unknown effect", { kiro: { command, gate: { sing: "asks" } } }, "agents.kiro.gate.sing"],
     ["a grace below zero", { kiro: { command, graces: { eofMs: -1 } } }, "agents.kiro.graces.eofMs"],
-    ["a grace above a minute", { kiro: { command, graces: { killMs: 60_001 } } }, "agents.kiro.graces.killMs"],
+    ["a grace too long", { kiro: { command, graces: { killMs: limits.profileGraceMsMax + 1 } } }, "agents.kiro.graces.killMs"],
     ["a loader variable", { kiro: { command, env: { LD_PRELOAD: "x" } } }, "agents.kiro.env.LD_PRELOAD"],
     ["a variable without a name", { kiro: { command, env: { "": "x" } } }, "agents.kiro.env."],
     [
