@@ -80,7 +80,11 @@ describe("greenroom.json", () => {
     ["an unknown gate", { kiro: { command, gate: { edit: "maybe" } } }, "agents.kiro.gate.edit"],
     ["an unknown effect", { kiro: { command, gate: { sing: "asks" } } }, "agents.kiro.gate.sing"],
     ["a grace below zero", { kiro: { command, graces: { eofMs: -1 } } }, "agents.kiro.graces.eofMs"],
-    ["a grace too long", { kiro: { command, graces: { killMs: limits.profileGraceMsMax + 1 } } }, "agents.kiro.graces.killMs"],
+    [
+      "a grace too long",
+      { kiro: { command, graces: { killMs: limits.profileGraceMsMax + 1 } } },
+      "agents.kiro.graces.killMs"
+    ],
     ["a loader variable", { kiro: { command, env: { LD_PRELOAD: "x" } } }, "agents.kiro.env.LD_PRELOAD"],
     ["a variable without a name", { kiro: { command, env: { "": "x" } } }, "agents.kiro.env."],
     [
