@@ -18,13 +18,14 @@ import {
   type FrameTooLarge,
   HandshakeTimeout,
   type LaunchError,
-  LaunchFailed,
+  type LaunchFailed,
   ProtocolVersionUnsupported,
   type ResourceUnreleased
 } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import { version } from "../schema/version.ts"
 import { AgentLinks, type Launch } from "../services/AgentLink.ts"
+import { launchFailure } from "../services/launchFailure.ts"
 import { resultOf } from "./agentCalls.ts"
 import { type Connection, type Entry, openConnection } from "./Connection.ts"
 import { makeEarlyEntries } from "./earlyEntries.ts"
@@ -128,7 +129,7 @@ const shakeHands = Effect.fnUntraced(function* (connection: Connection, launch: 
           )
         )
     }),
-    Effect.mapError((error) => notStarted(error, connection, launch))
+    Effect.catchTag("ConnectionClosed", (error) => Effect.fail(neverStarted(error, connection, launch) ?? error))
   )
   if (response?._tag !== "Response") return yield* Effect.flatMap(connection.closed, Effect.fail)
   const result = yield* resultOf(response)
@@ -158,19 +159,5 @@ const initializeParams = {
   clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
 }
 
-/** A command that is gone before its first frame, with the shell's word for "not found" or "not executable". */
-const notStarted = <E extends { readonly _tag: string }>(
-  error: E | ConnectionClosed,
-  connection: Connection,
-  launch: Launch
-): E | ConnectionClosed | LaunchFailed => {
-  if (!isConnectionClosed(error)) return error
-  const exit = error.exit
-  const unstartable = exit?._tag === "Code" && (exit.code === 127 || exit.code === 126)
-  if (!unstartable || connection.framesSeen() > 0) return error
-  const reason = exit.code === 127 ? "command not found" : "command not executable"
-  return new LaunchFailed({ command: launch.command, reason, exit, stderrTail: error.stderrTail })
-}
-
-const isConnectionClosed = (error: { readonly _tag: string }): error is ConnectionClosed =>
-  error._tag === "ConnectionClosed"
+const neverStarted = (closed: ConnectionClosed, connection: Connection, launch: Launch): LaunchFailed | undefined =>
+  closed.exit === undefined ? undefined : launchFailure(launch, closed.exit, connection.framesSeen(), closed.stderrTail)
