@@ -6,7 +6,7 @@
  * frames to the agent are written whole, one after another. The reader waits for room in the queue, and for the writer
  * only while the agent is owed as many answers in nobody's name as it may have requests open. An agent whose connection is
  * over is ended.
- * Bounds: the ordered queue, the open inbound requests, the write deadline. Source: DESIGN 3 and 5, rules 1, 4 and 7.
+ * Bounds: the ordered queue, the open inbound requests, the write deadline.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@
  *
  * Guarantees: a claim is handed out only after `initialize` was answered; a start that fails, times out or is interrupted has
  * ended its agent before the failure is told; a dead connection leaves the live set in the step that fails its session.
- * Bounds: the deadline of `initialize`, and what is kept of what came before its answer. Source: DESIGN 3.
+ * Bounds: the deadline of `initialize`, and what is kept of what came before its answer.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -4,7 +4,7 @@
  *
  * Guarantees: sequence numbers are contiguous from 1 in the order of the appends; a subscriber gets every event of its filter
  * or makes the appender wait; only an append that may drop (a turn that is being cancelled) leaves something out, and says
- * how much; what is forced (a terminal) always fits. Bounds: the queue of each subscriber. Source: DESIGN 3, 4 and rule 3.
+ * how much; what is forced (a terminal) always fits. Bounds: the queue of each subscriber.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"

@@ -2,7 +2,7 @@
  * The runner: what a host holds. It opens sessions under their policy, and hands out prompts with their events.
  *
  * Guarantees: a policy that an agent cannot keep is refused before any process exists; what the host opened in a scope is gone,
- * and proven gone, when the scope has closed. Source: DESIGN 3, rules 9 and 12.
+ * and proven gone, when the scope has closed.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

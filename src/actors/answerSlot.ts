@@ -3,7 +3,7 @@
  *
  * Guarantees: of all who try, one answer is written and everybody else hears `alreadyAnswered`; `written` is said only after
  * the operating system took the frame; once the connection is dead every slot says so. The native id goes back with its JSON
- * type. Source: DESIGN 3, rule 4.
+ * type.
  */
 import * as Effect from "effect/Effect"
 import { encodeFrame, type RequestId } from "../schema/acp/frame.ts"

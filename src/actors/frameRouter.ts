@@ -3,7 +3,7 @@
  * at once, and everything odd is kept as an anomaly.
  *
  * Guarantees: one entry at most per frame, in the order of the frames; whatever asks for an answer has a slot or an answer
- * that is owed. Source: DESIGN rules 1 and 4.
+ * that is owed.
  */
 import type { Frame, Invalid, Notification, Request, RequestId, Response, RpcError } from "../schema/acp/frame.ts"
 import { sessionUpdateOf } from "../schema/acp/protocol.ts"

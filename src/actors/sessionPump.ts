@@ -3,7 +3,7 @@
  *
  * Guarantees: nothing that was taken is lost; what belongs to no turn becomes an event of the session; the response of the
  * prompt is noted in the step that takes it from the queue, which is the one point that decides between it and a cancel; every
- * request that nobody can hold is answered here. Bounds: what is kept for a session id that is not known yet. Source: DESIGN 3.
+ * request that nobody can hold is answered here. Bounds: what is kept for a session id that is not known yet.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

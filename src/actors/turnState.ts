@@ -4,7 +4,7 @@
  * Guarantees, for any order of inputs: one `Terminal`, at most one `WriteCancel`, neither after the turn settled, and none of
  * them for a turn that was never submitted but the terminal. One point decides between a response and a cancel: whichever
  * input comes first. Open requests are closed before the terminal. Late text never joins: what comes after it changes nothing.
- * Source: DESIGN rules 2 and 3.
+ *
  *
  * | state \ input | Submitted | PromptWritten | CancelRequested | ResponseTaken | ConnectionClosed | DeadlineFired | CancelDeadlineFired |
  * |---|---|---|---|---|---|---|---|

@@ -371,7 +371,12 @@ describe("in every phase of an open", () => {
     Effect.gen(function* () {
       const gone: ProcessExit = { _tag: "Code", code: 127 }
       const { error } = yield* failsToOpen((agent) => agent.exit(gone))
-      expect(error).toMatchObject({ _tag: "LaunchFailed", command: "fake", reason: "command not found", exit: gone })
+      expect(error).toMatchObject({
+        _tag: "LaunchFailed",
+        command: "fake",
+        reason: "the command, or what it starts, was not found",
+        exit: gone
+      })
       const denied = yield* failsToOpen((agent) => agent.exit({ _tag: "Code", code: 126 }))
       expect(denied.error).toMatchObject({ _tag: "LaunchFailed", reason: "command not executable" })
       const spoken = yield* failsToOpen((agent) => Effect.andThen(agent.send({ method: "x/hi" }), agent.exit(gone)))
