@@ -166,35 +166,27 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
     host.turnSettled(turn)
   })
 
+  /** Who names no session is judged by what else it says. */
+  const isForeign = (params: unknown) => isAddressed(params) && params.sessionId !== host.agentSessionId()
+
   /** What nobody can hold is answered at once. The answer does not wait for a slow stdin, and the pump does not wait for it. */
   const request = Effect.fnUntraced(function* (entry: RequestEntry) {
     const turn = prompted()
     const { method, answer, answerSafely } = entry.slot
-    const held = turn === undefined ? ({ _tag: "TurnOver" } as const) : yield* host.request(turn, entry)
+    const held = isForeign(entry.params)
+      ? ({ _tag: "OtherSession" } as const)
+      : turn === undefined
+        ? ({ _tag: "TurnOver" } as const)
+        : yield* host.request(turn, entry)
     if (held._tag === "Taken") return
-    const isMalformed = held._tag === "Malformed"
-    const reply = isMalformed
-      ? answer({ error: { code: rpcErrorCodes.invalidParams, message: "Invalid params" } })
-      : answerSafely
+    const reply =
+      held._tag === "Malformed"
+        ? answer({ error: { code: rpcErrorCodes.invalidParams, message: "Invalid params" } })
+        : answerSafely
     yield* Effect.forkChild(reply, { startImmediately: true })
-    switch (held._tag) {
-      case "Malformed":
-        return yield* note(
-          "request_malformed",
-          `a ${method} was refused: ${held.error.issue}`,
-          entry.params,
-          entry.bytes
-        )
-      case "Unsupported":
-        return yield* note("request_unsupported", `a ${method} was answered cancelled`, entry.params, entry.bytes)
-      case "TurnOver":
-        return yield* note(
-          "request_outside_turn",
-          `a ${method} outside a turn was answered cancelled`,
-          entry.params,
-          entry.bytes
-        )
-    }
+    const [category, what] = refusals[held._tag]
+    const summary = held._tag === "Malformed" ? `${method} ${what}: ${held.error.issue}` : `${method} ${what}`
+    yield* note(category, summary, entry.params, entry.bytes)
   })
 
   const handle = (entry: Exclude<Entry, UpdateEntry>): Effect.Effect<void> => {
@@ -262,6 +254,16 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
 
   return { run, lastFrameMs: () => lastFrameMs }
 })
+
+/** Why a request was not put to anybody, and what became of it. */
+const refusals = {
+  Malformed: ["request_malformed", "was refused"],
+  Unsupported: ["request_unsupported", "was answered cancelled: nobody is asked that here"],
+  TurnOver: ["request_outside_turn", "was answered cancelled: it came outside a turn"],
+  OtherSession: ["request_unknown_session", "was answered cancelled: it names a session that is not this one"]
+} as const
+
+const isAddressed = Schema.is(Schema.Struct({ sessionId: Schema.String }))
 
 const sumOf = (entries: ReadonlyArray<UpdateEntry>): number => entries.reduce((sum, entry) => sum + entry.bytes, 0)
 
