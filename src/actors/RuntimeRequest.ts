@@ -18,7 +18,15 @@ import type { Decision } from "../services/permissionPolicy.ts"
 import type { AnswerResult, AnswerSlot, Reply } from "./answerSlot.ts"
 import * as Actor from "./kernel/Actor.ts"
 import type { Ask, Handlers, Tell } from "./kernel/Message.ts"
-import { isSettled, received, type RequestInput, type RequestOutput, step } from "./requestState.ts"
+import {
+  isSettled,
+  received,
+  type RefusalReason,
+  refusalIn,
+  type RequestInput,
+  type RequestOutput,
+  step
+} from "./requestState.ts"
 
 export type RequestMessage =
   | Ask<"Answer", { readonly answer: RequestAnswer }, void, AnswerRefused>
@@ -31,9 +39,14 @@ export interface RequestOptions {
   readonly request: PermissionRequest
   readonly slot: AnswerSlot
   readonly decision: Decision
-  /** Records and delivers, whatever the bounds of subscribers say. */
+  /** The first draft opens the request and may wait for subscribers; those that end it never wait. */
   readonly record: (draft: EventDraft) => Effect.Effect<void>
+  /** Called in the step that settles the request: why an answer comes too late from now on. */
+  readonly settled: (tooLate: RefusalReason) => void
 }
+
+/** What the agent asked, its slot, and what the policy made of it. */
+export type AdmittedRequest = Pick<RequestOptions, "request" | "slot" | "decision">
 
 export const spawnRequest = (options: RequestOptions) =>
   Actor.spawn<RequestMessage, never, Scope.Scope | Actor.Self>({
@@ -43,7 +56,7 @@ export const spawnRequest = (options: RequestOptions) =>
     behaviour: behaviour(options)
   })
 
-const behaviour = Effect.fnUntraced(function* ({ request, slot, decision, record }: RequestOptions) {
+const behaviour = Effect.fnUntraced(function* ({ request, slot, decision, record, settled }: RequestOptions) {
   const self = yield* Actor.Self
   const scope = yield* Effect.scope
   const winner = Deferred.makeUnsafe<void, AnswerRefused>()
@@ -57,9 +70,14 @@ const behaviour = Effect.fnUntraced(function* ({ request, slot, decision, record
       state = next
       return Effect.andThen(
         Effect.forEach(outputs, perform, { discard: true }),
-        Effect.suspend(() => (isSettled(state) ? self.end() : Effect.void))
+        Effect.suspend(() => (isSettled(state) ? end : Effect.void))
       )
     })
+
+  const end = Effect.suspend(() => {
+    settled(refusalIn(state))
+    return self.end()
+  })
 
   const perform = (output: RequestOutput): Effect.Effect<void, AnswerRefused> => {
     switch (output._tag) {

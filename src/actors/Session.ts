@@ -45,8 +45,8 @@ import type { Handlers } from "./kernel/Message.ts"
 import { Registry } from "./kernel/Registry.ts"
 import type { GroupMessage } from "./kernel/RpcMessages.ts"
 import { admitRequest } from "./requestAdmission.ts"
-import type { RuntimeRequest } from "./RuntimeRequest.ts"
 import { makePump } from "./sessionPump.ts"
+import { makeSessionRequests, type SessionRequests } from "./sessionRequests.ts"
 import { setUpSession, type SetupError } from "./sessionSetup.ts"
 import { makeSessionTurns } from "./sessionTurns.ts"
 import { spawnTurn, type Turn } from "./Turn.ts"
@@ -152,8 +152,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
   const claim = yield* (yield* Connections).claim(`connection:${sessionId}`, launch)
   const { connection } = claim
   const calls = makeAgentCalls(connection)
-  const requests = new Map<string, RuntimeRequest>()
-  const requestBySlot = new Map<string, string>()
+  const requests = makeSessionRequests()
   const turns = makeSessionTurns()
   let agentSessionId: string | undefined
   let dead: ConnectionClosed | undefined
@@ -171,13 +170,12 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
   const request = Effect.fnUntraced(function* (turn: Turn, one: Extract<Entry, { readonly _tag: "Request" }>) {
     const admission = yield* admitRequest(one, { turnId: turn.turnId, options })
     if (admission._tag !== "Admitted") return admission
-    requestBySlot.set(one.slot.key, admission.options.request.requestId)
-    const isTaken = yield* turn.request(admission.options)
+    const isTaken = yield* turn.request(admission.options, one.bytes)
     return isTaken ? ({ _tag: "Taken" } as const) : ({ _tag: "TurnOver" } as const)
   })
 
   const withdrawn = (slotKey: string) => {
-    const found = requests.get(requestBySlot.get(slotKey) ?? "")
+    const found = requests.findBySlot(slotKey)
     return found === undefined ? Effect.void : Effect.ignore(found.tell({ _tag: "Withdraw" }))
   }
 
@@ -294,10 +292,10 @@ const makeSpeech = (journal: Journal["Service"], { runId, sessionId }: SessionOp
   }
 }
 
-const answer = (requests: ReadonlyMap<string, RuntimeRequest>, { requestId, answer: given }: Payload<"Answer">) => {
-  const found = requests.get(requestId)
+const answer = (requests: SessionRequests, { requestId, answer: given }: Payload<"Answer">) => {
+  const found = requests.find(requestId)
   const refused = (reason: AnswerRefused["reason"]) => new AnswerRefused({ requestId, reason })
-  if (found === undefined) return Effect.fail(refused("unknown_request"))
+  if (typeof found === "string") return Effect.fail(refused(found))
   const delivered = found.ask({ _tag: "Answer", answer: given })
   return Actor.later(Effect.mapError(delivered, (error) => (error._tag === "AnswerRefused" ? error : refused("stale"))))
 }

@@ -27,7 +27,8 @@ import { forkOwned } from "./forkOwned.ts"
 import * as Actor from "./kernel/Actor.ts"
 import type { Ask, Handlers, Tell } from "./kernel/Message.ts"
 import { Registry } from "./kernel/Registry.ts"
-import { type RequestOptions, type RuntimeRequest, spawnRequest } from "./RuntimeRequest.ts"
+import { type AdmittedRequest, type RuntimeRequest, spawnRequest } from "./RuntimeRequest.ts"
+import type { SessionRequests } from "./sessionRequests.ts"
 import { makeTurnEvents, type TurnEvents, type TurnIdentity } from "./turnEvents.ts"
 import { type PromptResponse, queued, step, type TurnInput, type TurnOutput } from "./turnState.ts"
 
@@ -38,7 +39,7 @@ type TurnMessage =
   | Tell<"Prompted">
   | Ask<"Feed", { readonly updates: ReadonlyArray<unknown>; readonly bytes: number }, void>
   | Ask<"Note", { readonly drafts: ReadonlyArray<EventDraft>; readonly bytes: number }, void>
-  | Ask<"Request", { readonly options: Omit<RequestOptions, "record"> }, void>
+  | Ask<"Request", { readonly options: AdmittedRequest; readonly bytes: number }, void>
   | Ask<"Respond", { readonly response: PromptResponse }, void>
   | Ask<"Died", { readonly cause: ConnectionClosed }, void>
   | Tell<"Cancel", { readonly by: CancelBy }>
@@ -51,7 +52,7 @@ export interface TurnOptions extends TurnIdentity {
   readonly prompt: ReadonlyArray<ContentBlock>
   readonly deadlineMs: number | undefined
   /** Where the session finds the open requests of its turns. */
-  readonly requests: Map<string, RuntimeRequest>
+  readonly requests: SessionRequests
 }
 
 export interface Turn {
@@ -66,7 +67,7 @@ export interface Turn {
   /** These wait for subscribers, unless the turn drains. `false`: the turn is over, nothing was taken. */
   readonly feed: (updates: ReadonlyArray<unknown>, bytes: number) => Effect.Effect<boolean>
   readonly note: (drafts: ReadonlyArray<EventDraft>, bytes: number) => Effect.Effect<boolean>
-  readonly request: (options: Omit<RequestOptions, "record">) => Effect.Effect<boolean>
+  readonly request: (options: AdmittedRequest, bytes: number) => Effect.Effect<boolean>
   readonly respond: (response: PromptResponse) => Effect.Effect<boolean>
   readonly died: (cause: ConnectionClosed) => Effect.Effect<boolean>
   /** Takes effect at once; the outcome tells what came of it. Idempotent: the first one counts. */
@@ -122,7 +123,7 @@ export const spawnTurn = Effect.fnUntraced(function* (
     responseTaken: () => void (shared.isAnswered = true),
     feed: (updates, bytes) => taken({ _tag: "Feed", updates, bytes }),
     note: (drafts, bytes) => taken({ _tag: "Note", drafts, bytes }),
-    request: (request) => taken({ _tag: "Request", options: request }),
+    request: (request, bytes) => taken({ _tag: "Request", options: request, bytes }),
     respond: (response) => taken({ _tag: "Respond", response }),
     died: (cause) => taken({ _tag: "Died", cause }),
     cancel: (by) =>
@@ -235,16 +236,22 @@ const behaviour = Effect.fnUntraced(function* (
     yield* undelivered(fed.undelivered)
   })
 
-  const request = Effect.fnUntraced(function* (what: Omit<RequestOptions, "record">) {
+  const request = Effect.fnUntraced(function* (what: AdmittedRequest, bytes: number) {
     const { requestId } = what.request
-    const record = (draft: EventDraft) => events.force(draft)
-    const ref = yield* Effect.orDie(Effect.provideService(spawnRequest({ ...what, record }), Registry, registry))
+    const made = spawnRequest({
+      ...what,
+      record: (draft) =>
+        draft.eventType === "runtime_request.created"
+          ? Effect.flatMap(events.append([draft], bytes), undelivered)
+          : events.force(draft),
+      settled: (tooLate) => options.requests.ended(requestId, what.slot.key, tooLate)
+    })
+    const ref = yield* Effect.orDie(Effect.provideService(made, Registry, registry))
     open.add(ref)
-    options.requests.set(requestId, ref)
+    options.requests.opened(requestId, what.slot.key, ref)
     const over = Effect.map(Clock.currentTimeMillis, (now) => {
       silence.broken(now)
       open.delete(ref)
-      options.requests.delete(requestId)
     })
     yield* fork(Effect.andThen(ref.watch, over))
     if (machine._tag !== "Prompting") yield* endRequests("cancelled")
@@ -270,10 +277,11 @@ const behaviour = Effect.fnUntraced(function* (
 
   const handlers: Handlers<TurnMessage, Actor.Self | Scope.Scope> = {
     Start: () => input({ _tag: "Submitted" }),
-    Prompted: () => afterStart(Effect.void),
+    // The agent's time begins here, however long the turn waited before.
+    Prompted: () => afterStart(Effect.map(Clock.currentTimeMillis, silence.broken)),
     Feed: ({ updates, bytes }) => afterStart(feed(updates, bytes)),
     Note: ({ drafts, bytes }) => afterStart(Effect.flatMap(events.append(drafts, bytes), undelivered)),
-    Request: (message) => afterStart(request(message.options)),
+    Request: (message) => afterStart(request(message.options, message.bytes)),
     Respond: ({ response }) => afterStart(input({ _tag: "ResponseTaken", response })),
     Died: ({ cause }) => afterStart(input(closedInput(cause))),
     Cancel: ({ by }) => unlessAnswered({ _tag: "CancelRequested", by }),

@@ -11,7 +11,7 @@ import { clientMethods } from "../schema/acp/protocol.ts"
 import type { RequestMalformed } from "../schema/errors.ts"
 import type { PermissionPolicy, PermissionRequest } from "../schema/request.ts"
 import type { Entry } from "./Connection.ts"
-import type { RequestOptions } from "./RuntimeRequest.ts"
+import type { AdmittedRequest } from "./RuntimeRequest.ts"
 
 export interface AdmissionContext {
   readonly turnId: string
@@ -25,7 +25,7 @@ export interface AdmissionContext {
 
 /** What a native request is to us. Of the last two the slot is still open. */
 export type Admission =
-  | { readonly _tag: "Admitted"; readonly options: Omit<RequestOptions, "record"> }
+  | { readonly _tag: "Admitted"; readonly options: AdmittedRequest }
   /** A kind of request that is not put to anybody. */
   | { readonly _tag: "Unsupported" }
   | { readonly _tag: "Malformed"; readonly error: RequestMalformed }

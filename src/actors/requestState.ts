@@ -181,7 +181,8 @@ const created = (state: RequestState): ReadonlyArray<RequestOutput> =>
 const isOpen = (state: RequestState): boolean =>
   state._tag === "Received" || state._tag === "Persisting" || state._tag === "Shown"
 
-const refusalIn = (state: RequestState): RefusalReason => {
+/** Why an answer changes nothing in a state that takes none. */
+export const refusalIn = (state: RequestState): RefusalReason => {
   switch (state._tag) {
     case "Received":
     case "Persisting":

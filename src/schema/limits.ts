@@ -102,6 +102,8 @@ export const limits = {
   queuedPromptsMax: 64,
   /** Turns whose outcome a session still tells, queued and running ones included. */
   rememberedTurnsMax: 1024,
+  /** Requests of the agent that have ended and of which a session still tells why an answer comes too late. */
+  rememberedRequestsMax: 1024,
   /** A turn without any frame of its session for this time is reported as stalled (never ended for it). */
   stalledMs: 60_000,
   /** A cancelled turn must be answered within this time, else its connection is retired, and the session with it. The first

@@ -306,32 +306,6 @@ describe("an answer slot", () => {
 })
 
 describe("the end of a connection", () => {
-  it.effect("has one reason, the first, and ends the agent at once", () =>
-    onConnection(
-      Effect.fnUntraced(function* (connection, agent) {
-        yield* connection.retire("cancel_unacknowledged")
-        yield* connection.retire("guard_violation")
-        yield* until("the agent is ended", agent.isEnded)
-        expect(yield* connection.closed).toMatchObject({ reason: "cancel_unacknowledged" })
-        expect(yield* Effect.flip(ask(connection, "a"))).toBe(yield* connection.closed)
-        expect(agent.written).toEqual([])
-      })
-    )
-  )
-
-  it.effect("by closing it is released, and proven by one report for all", () =>
-    onConnection(
-      Effect.fnUntraced(function* (connection, agent) {
-        const reports = yield* Effect.all([connection.close, connection.close, connection.kill], {
-          concurrency: "unbounded"
-        })
-        expect(reports).toMatchObject([{ survivors: [] }, { survivors: [] }, { survivors: [] }])
-        expect(agent.isEnded()).toBe(true)
-        expect(yield* connection.closed).toMatchObject({ reason: "released" })
-      })
-    )
-  )
-
   /** An agent of which only the parts exist that a test needs. */
   const bareLink = (parts: Partial<AgentLink>) => {
     let closes = 0
@@ -355,6 +329,50 @@ describe("the end of a connection", () => {
     const layer = Layer.succeed(AgentLinks, AgentLinks.of({ open: () => Effect.succeed(link) }))
     return { layer: Layer.mergeAll(layer, Registry.layer), closes: () => closes }
   }
+
+  it.effect("has one reason, the first, and ends the agent at once", () =>
+    onConnection(
+      Effect.fnUntraced(function* (connection, agent) {
+        yield* connection.retire("cancel_unacknowledged")
+        yield* connection.retire("guard_violation")
+        yield* until("the agent is ended", agent.isEnded)
+        expect(yield* connection.closed).toMatchObject({ reason: "cancel_unacknowledged" })
+        expect(yield* Effect.flip(ask(connection, "a"))).toBe(yield* connection.closed)
+        expect(agent.written).toEqual([])
+      })
+    )
+  )
+
+  it.effect("is told at once to whoever waits for a write, also if the link never says a word", () =>
+    Effect.gen(function* () {
+      const { layer } = bareLink({ write: () => Effect.never })
+      yield* Effect.gen(function* () {
+        const connection = yield* openConnection("connection:c1", launch)
+        const asking = yield* Effect.forEach(["a", "b"], (name) =>
+          Effect.forkChild(Effect.flip(ask(connection, name)), { startImmediately: true })
+        )
+        yield* settle
+        yield* connection.retire("cancel_unacknowledged")
+        const cause = yield* connection.closed
+        expect(yield* Fiber.joinAll(asking)).toEqual([cause, cause])
+        yield* TestClock.adjust(limits.writeMs)
+        expect(cause.reason).toBe("cancel_unacknowledged")
+      }).pipe(Effect.scoped, Effect.provide(layer))
+    })
+  )
+
+  it.effect("by closing it is released, and proven by one report for all", () =>
+    onConnection(
+      Effect.fnUntraced(function* (connection, agent) {
+        const reports = yield* Effect.all([connection.close, connection.close, connection.kill], {
+          concurrency: "unbounded"
+        })
+        expect(reports).toMatchObject([{ survivors: [] }, { survivors: [] }, { survivors: [] }])
+        expect(agent.isEnded()).toBe(true)
+        expect(yield* connection.closed).toMatchObject({ reason: "released" })
+      })
+    )
+  )
 
   it.effect("comes with the end of its output, with the exit if that is told in time", () =>
     Effect.gen(function* () {

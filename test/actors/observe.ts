@@ -59,6 +59,10 @@ export const record: Effect.Effect<Record, never, Runner | Scope.Scope> = Effect
   }
 })
 
+/** Ends the agent when the scope closes, before what was opened earlier: a failed test does not wait for a silent agent. */
+export const exitAtEnd = (agent: FakeAgent | undefined): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.addFinalizer(() => agent?.exit({ _tag: "Code", code: 0 }) ?? Effect.void)
+
 export const valueAt = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>(
     (found, key) => (typeof found === "object" && found !== null ? Reflect.get(found, key) : undefined),

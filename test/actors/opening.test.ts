@@ -378,7 +378,7 @@ describe("in every phase of an open", () => {
         exit: gone
       })
       const denied = yield* failsToOpen((agent) => agent.exit({ _tag: "Code", code: 126 }))
-      expect(denied.error).toMatchObject({ _tag: "LaunchFailed", reason: "command not executable" })
+      expect(denied.error).toMatchObject({ _tag: "LaunchFailed", exit: { code: 126 } })
       const spoken = yield* failsToOpen((agent) => Effect.andThen(agent.send({ method: "x/hi" }), agent.exit(gone)))
       expect(spoken.error).toMatchObject({ _tag: "ConnectionClosed", exit: gone })
     })
