@@ -91,9 +91,11 @@ type Services = Connections | Files | Ids | Journal | Registry
 
 const mailbox = { capacity: limits.queuedPromptsMax, policy: "suspend" } as const
 
+const cancelMsOf = ({ traits }: SessionOptions): number => traits.graces?.cancelMs ?? limits.cancelMs
+
 /** The ladder of its connection, after the cancel of its turn. */
-const stopWithin =
-  limits.cancelMs +
+const stopWithin = (options: SessionOptions): number =>
+  cancelMsOf(options) +
   limits.eofGraceMs +
   limits.termGraceMs +
   limits.killGraceMs +
@@ -109,7 +111,7 @@ export const openSession = Effect.fnUntraced(function* (
     name: `session:${options.sessionId}`,
     mailbox,
     control: ["Cancel", "Answer"],
-    stopWithin,
+    stopWithin: stopWithin(options),
     behaviour: behaviour(options, opened)
   })
   const { claim, created, outcome, end } = yield* Deferred.await(opened)
@@ -229,6 +231,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
       connection,
       prompt: prompt.success,
       deadlineMs,
+      cancelMs: cancelMsOf(options),
       workspace: launch.cwd,
       agent: agentOf(options),
       requests

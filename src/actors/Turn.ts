@@ -51,6 +51,8 @@ export interface TurnOptions extends TurnIdentity {
   readonly connection: Connection
   readonly prompt: ReadonlyArray<ContentBlock>
   readonly deadlineMs: number | undefined
+  /** What the agent has to answer a cancel. */
+  readonly cancelMs: number
   /** Where the session finds the open requests of its turns. */
   readonly requests: SessionRequests
 }
@@ -213,7 +215,7 @@ const behaviour = Effect.fnUntraced(function* (
   })
 
   const writeCancel = Effect.gen(function* () {
-    yield* fork(Effect.andThen(Effect.sleep(limits.cancelMs), tell({ _tag: "CancelDeadline" })))
+    yield* fork(Effect.andThen(Effect.sleep(options.cancelMs), tell({ _tag: "CancelDeadline" })))
     yield* Effect.flatten(connection.notify(agentMethods.sessionCancel, { sessionId: options.agentSessionId }))
   }).pipe(Effect.ignore)
 

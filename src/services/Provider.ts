@@ -20,7 +20,13 @@ export interface Traits {
     readonly fetch: GateTrait
     readonly mcp: GateTrait
   }
-  readonly graces?: { readonly eofMs?: number; readonly termMs?: number; readonly killMs?: number }
+  /** Where the bounds of the house do not fit this agent. */
+  readonly graces?: {
+    readonly cancelMs?: number
+    readonly eofMs?: number
+    readonly termMs?: number
+    readonly killMs?: number
+  }
   /** Whether `toolCall.kind` of a permission request can be believed (needed by `approve-reads`). */
   readonly toolKindTrusted: boolean
   /** What the agent does with tool calls at cancel: closes them, or leaves them open. */

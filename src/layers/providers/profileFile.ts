@@ -100,6 +100,7 @@ const UserProfile = Schema.Struct({
   closesToolsOnCancel: Schema.optionalKey(Schema.Boolean),
   graces: Schema.optionalKey(
     Schema.Struct({
+      cancelMs: Schema.optionalKey(GraceMs),
       eofMs: Schema.optionalKey(GraceMs),
       termMs: Schema.optionalKey(GraceMs),
       killMs: Schema.optionalKey(GraceMs)

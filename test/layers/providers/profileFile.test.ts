@@ -37,7 +37,7 @@ describe("greenroom.json", () => {
       const folder = yield* temporaryFolder
       const agent = yield* placeExecutable(folder, "kiro-cli")
       const gate = { edit: "asks", execute: "sandboxed", fetch: "silent", mcp: "unknown" } as const
-      const graces = { eofMs: 0, termMs: limits.profileGraceMsMax, killMs: 1 }
+      const graces = { cancelMs: 2, eofMs: 0, termMs: limits.profileGraceMsMax, killMs: 1 }
       const profile = {
         command: [agent, "acp"],
         name: "Kiro",

@@ -16,7 +16,9 @@ export const opencode = providerOf({
     gate: { edit: "asks", execute: "asks", fetch: "asks", mcp: "asks" },
     toolKindTrusted: true,
     closesToolsOnCancel: true,
-    modelAtLaunch: true
+    modelAtLaunch: true,
+    // Its first cancel takes 0.05 s on an idle machine, and took more than 5 s on a busy one.
+    graces: { cancelMs: 20_000 }
   },
   distribution: {
     package: "opencode-{platform}",
