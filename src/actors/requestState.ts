@@ -5,7 +5,7 @@
  * Guarantees, for any order of inputs: at most one `Write`; `RecordCreated` once and before every other output; nothing is
  * recorded as resolved before its write was acknowledged; after the answer was handed out every other answer is refused with a
  * reason and changes nothing; an answer that names no offered option changes nothing. Authority dies with the connection:
- * what could not be written is recorded as undelivered and never tried again. Source: DESIGN rules 4, 7 and 9.
+ * what could not be written is recorded as undelivered and never tried again.
  *
  * | state \ input | Decided | Persisted | Answered | Withdrawn, TurnOver, DeadlineFired | WriteAcknowledged | WriteFailed | ConnectionClosed | RecordAcknowledged |
  * |---|---|---|---|---|---|---|---|---|

@@ -306,20 +306,6 @@ describe("a request outside a turn", () => {
       })
     )
   )
-
-  it.effect("of a session that is not ours, within a turn, is put to the person all the same", () =>
-    onStage(
-      Effect.fnUntraced(function* (stage) {
-        const { agent, session } = stage
-        const { params, ...rest } = permission("sub")
-        yield* agent.send({ ...rest, params: { ...(params as Json), sessionId: "sub-agent" } })
-        const [request = ""] = yield* asked(stage)
-        yield* choose(session, request)
-        expect(answers(agent)).toEqual([{ id: "sub", result: selected("yes") }])
-        expect(agentSession).not.toBe("sub-agent")
-      })
-    )
-  )
 })
 
 describe("a request that cannot be understood", () => {
