@@ -292,6 +292,22 @@ describe("a request outside a turn", () => {
     )
   )
 
+  it.effect("holds up nothing behind it while the agent does not read", () =>
+    onStage(
+      Effect.fnUntraced(function* ({ agent, seen, prompt }) {
+        yield* agent.send(text("done"), endTurn(prompt))
+        yield* seen.untilEvent("turn.completed")
+        yield* agent.stallStdin
+        yield* agent.send(permission("late"), text("late"))
+        yield* seen.untilNotice("late_update")
+        expect(answers(agent)).toEqual([])
+        yield* agent.readStdin
+        yield* untilAnswers(agent, 1)
+        expect(answers(agent)).toEqual([{ id: "late", result: cancelled }])
+      })
+    )
+  )
+
   it.effect("is answered so, too, when it stands in one write with the response of a turn and another turn waits", () =>
     onStage(
       Effect.fnUntraced(function* ({ agent, session, seen, prompt }) {

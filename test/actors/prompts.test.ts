@@ -1,9 +1,11 @@
 /** What a session takes as a prompt, in which order, and what the agent gets of it. */
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { Runner } from "../../src/actors/Runner.ts"
 import type { PromptInput } from "../../src/schema/acp/prompt.ts"
 import { limits } from "../../src/schema/limits.ts"
+import type { Event } from "../../src/schema/prp/event.ts"
 import type { FakeAgent, FakeProgram } from "../../src/testing/FakeLinks.ts"
 import { agentSession, handshake, makeHost, openOptions, respond, text } from "./host.ts"
 import { deltas, endTurn, isPrompt, record, settle, until, untilWritten, valueAt } from "./observe.ts"
@@ -237,6 +239,39 @@ describe("what comes after the response", () => {
       )
     }
   }
+
+  it.effect(
+    "never joins the next turn, however slowly it is taken: its prompt was written after it had been read",
+    () => {
+      const host = makeHost(handshake)
+      return Effect.gen(function* () {
+        const runner = yield* Runner
+        const unread = yield* runner.events()
+        const session = yield* runner.open(openOptions)
+        const agent = host.agents[0]!
+        const turns = yield* Effect.forEach(["t1", "t2"], (turnId) =>
+          session.prompt("x", { turnId, events: "discard" })
+        )
+        yield* untilWritten(agent, isPrompt)
+        const count = limits.queueFramesMax * 3
+        const late = Array.from({ length: count }, (_, n) => text(`late ${n}`))
+        yield* agent.send(text("done"), endTurn(agent.written.find(isPrompt)!), ...late)
+        yield* untilWritten(agent, isPrompt, 2)
+        yield* agent.send(text("mine"), endTurn(agent.written.filter(isPrompt)[1]!))
+        yield* settle
+        const seen: Array<Event> = []
+        const reading = Stream.runForEach(unread.events, (event) => Effect.sync(() => seen.push(event)))
+        yield* Effect.forkScoped(reading)
+        const outcomes = yield* Effect.forEach(turns, (turn) => turn.outcome)
+        expect(outcomes).toMatchObject([{ _tag: "Completed" }, { _tag: "Completed" }])
+        const textsOf = (turnId: string | undefined) => deltas(seen.filter((event) => event.turnId === turnId))
+        yield* until("all read", () => seen.filter((event) => event.eventType === "turn.completed").length === 2)
+        expect(textsOf("t1")).toEqual(["done"])
+        expect(textsOf("t2")).toEqual(["mine"])
+        expect(seen.filter((event) => event.eventType === "provider.notice.recorded")).toHaveLength(count)
+      }).pipe(Effect.scoped, Effect.provide(host.layer))
+    }
+  )
 
   it.effect("may be the session's own news, which need no turn", () => {
     const host = makeHost(handshake)
