@@ -11,7 +11,7 @@ import type { Event } from "../../src/schema/prp/event.ts"
 import { isTurnTerminal } from "../../src/schema/prp/terminals.ts"
 import type { Backend } from "../../src/services/Os.ts"
 import { sendKill } from "../process/processes.ts"
-import { ensureAgent } from "./agents.ts"
+import { type EnsuredAgent, ensureAgent } from "./agents.ts"
 import type { CaseName } from "./cases.ts"
 import { carrying, ledgersIn, valueOf } from "./look.ts"
 import type { Scene } from "./scenes.ts"
@@ -35,13 +35,19 @@ export interface Played {
 }
 
 export const playScene = async (subject: Subject, backend: Backend | undefined, scene: Scene): Promise<Played> => {
-  const agent = await ensureAgent(subject.id)
   const names: ReadonlyArray<CaseName> = [...scene.cases, "ends every turn once", "leaves nothing behind"]
   const about = { agent: subject.id, backend, scene: scene.name }
-  if (agent.skipped === true) {
-    const skipped = names.map((name): Result => ({ ...about, name, verdict: "skipped", detail: agent.reason }))
-    return { results: skipped, survivors: 0 }
+  const allAre = (verdict: Result["verdict"], detail: string): Played => ({
+    results: names.map((name) => ({ ...about, name, verdict, detail })),
+    survivors: 0
+  })
+  let agent: EnsuredAgent
+  try {
+    agent = await ensureAgent(subject.id)
+  } catch (error) {
+    return allAre("failed", String(error))
   }
+  if (agent.skipped === true) return allAre("skipped", agent.reason)
   const { found, survivors, trouble } = await Effect.runPromise(
     perform({ subject, backend, scene, command: agent.path })
   )

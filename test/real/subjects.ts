@@ -60,7 +60,7 @@ const codex: Subject = {
   cannot: {
     "ends at the end of its input": "it goes on reading for ever; SIGTERM ends it",
     "goes on behind a denial": "a rejected command cancels its turn, and its model never hears of it",
-    "lets go of its model at a cancel": "it leaves the model's answer open",
+    "lets go of its model at a cancel": "it leaves the model's answer open until its process ends",
     "closes its tool calls at a cancel": "it answers the prompt and says nothing more of the call; we close it"
   }
 }
