@@ -27,13 +27,13 @@ import { limits } from "../schema/limits.ts"
 import { type AgentLink, AgentLinks, type CleanupReport, type Launch } from "../services/AgentLink.ts"
 import { makeAnswerSlots } from "./answerSlot.ts"
 import { type Duty, type Entry, makeFrameRouter, type Ticket } from "./frameRouter.ts"
-import { makeFrameWriter, type WriteMessage, type Written } from "./frameWriter.ts"
+import { type Begin, makeFrameWriter, type WriteMessage, type Written } from "./frameWriter.ts"
 import * as Actor from "./kernel/Actor.ts"
 import type { Registry } from "./kernel/Registry.ts"
 import { type Batch, makeOrderedQueue } from "./orderedQueue.ts"
 
 export type { Entry, Ticket } from "./frameRouter.ts"
-export type { Written } from "./frameWriter.ts"
+export type { Begin, Written } from "./frameWriter.ts"
 
 export interface Connection {
   readonly path: string
@@ -42,8 +42,15 @@ export interface Connection {
   readonly take: Effect.Effect<Batch<Entry> | undefined>
   /** Names a request before it is written, so that its response is known whenever it comes. */
   readonly ticket: (method: string) => Ticket
-  /** Hands the frame to the writer; its response comes as an entry. If interrupted before, nothing will be written. */
-  readonly request: (ticket: Ticket, params: object) => Effect.Effect<Written, ConnectionClosed | FrameTooLarge>
+  /**
+   * Hands the frame to the writer; its response comes as an entry. `begin` decides in the step in which the frame goes to the
+   * agent whether it still should; by default it does. If interrupted before, nothing will be written.
+   */
+  readonly request: (
+    ticket: Ticket,
+    params: object,
+    begin?: Begin
+  ) => Effect.Effect<Written, ConnectionClosed | FrameTooLarge>
   /** As `request`, for a frame that has no answer. */
   readonly notify: (method: string, params: object) => Effect.Effect<Written, ConnectionClosed | FrameTooLarge>
   /** Ends the connection for a reason: `Closed` follows what is queued already. Idempotent, returns at once. */
@@ -130,10 +137,20 @@ export const openConnection = Effect.fnUntraced(function* (
   // Whatever ended it: an agent that nobody listens to does not go on working.
   yield* Effect.forkScoped(Effect.andThen(life.closed, link.close))
 
-  const hand = (frame: object): Effect.Effect<Written, ConnectionClosed | FrameTooLarge> => {
+  const hand = (frame: object, begin?: Begin): Effect.Effect<Written, ConnectionClosed | FrameTooLarge> => {
     const encoded = encodeFrame(frame)
-    return encoded instanceof FrameTooLarge ? Effect.fail(encoded) : writer.hand(encoded)
+    return encoded instanceof FrameTooLarge ? Effect.fail(encoded) : writer.hand(encoded, begin)
   }
+
+  /** What has been read until then is no answer to it. */
+  const asked =
+    (ticket: Ticket, begin: Begin | undefined): Begin =>
+    () => {
+      if (begin?.() === false) return false
+      router.expect(ticket)
+      queue.force({ _tag: "Asked", ticket, bytes: 0 }, 0)
+      return true
+    }
 
   const end = (how: Effect.Effect<CleanupReport>) =>
     Effect.uninterruptible(Effect.andThen(life.retire("released"), Effect.tap(how, ref.stop)))
@@ -143,12 +160,10 @@ export const openConnection = Effect.fnUntraced(function* (
     link,
     take: queue.take,
     ticket: (method) => ({ id: nextId++, method }),
-    request: (ticket, params) =>
-      Effect.suspend(() => {
-        router.expect(ticket)
-        queue.force({ _tag: "Asked", ticket, bytes: 0 }, 0)
-        return hand({ jsonrpc: "2.0", id: ticket.id, method: ticket.method, params })
-      }),
+    request: (ticket, params, begin) =>
+      Effect.suspend(() =>
+        hand({ jsonrpc: "2.0", id: ticket.id, method: ticket.method, params }, asked(ticket, begin))
+      ),
     notify: (method, params) => Effect.suspend(() => hand({ jsonrpc: "2.0", method, params })),
     retire: life.retire,
     closed: life.closed,

@@ -3,12 +3,12 @@
  *
  * Guarantees: the agent gets one answer at most, and exactly one while its connection lives, whoever answers first and
  * however the turn ends; what is recorded as resolved was written before. When the actor is stopped, an open request is
- * answered `cancelled`; that is waited for, at most for the write deadline. Source: DESIGN 3, rules 4 and 7.
+ * answered `cancelled`; that is waited for, at most for the write deadline.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import { AnswerRefused } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import type { EventDraft } from "../schema/prp/event.ts"
@@ -16,6 +16,7 @@ import { requestCreated, requestEnded, requestResolved, requestUndelivered } fro
 import type { NativeAnswer, PermissionRequest, RequestAnswer } from "../schema/request.ts"
 import type { Decision } from "../services/permissionPolicy.ts"
 import type { AnswerResult, AnswerSlot, Reply } from "./answerSlot.ts"
+import { forkOwned } from "./forkOwned.ts"
 import * as Actor from "./kernel/Actor.ts"
 import type { Ask, Handlers, Tell } from "./kernel/Message.ts"
 import {
@@ -29,6 +30,8 @@ import {
 } from "./requestState.ts"
 
 export type RequestMessage =
+  /** The first message, once the request can be found by its id: only then is it recorded, and somebody may answer. */
+  | Tell<"Open">
   | Ask<"Answer", { readonly answer: RequestAnswer }, void, AnswerRefused>
   | Tell<"Withdraw">
   | Tell<"TurnOver", { readonly how: "cancelled" | "ended" }>
@@ -58,7 +61,7 @@ export const spawnRequest = (options: RequestOptions) =>
 
 const behaviour = Effect.fnUntraced(function* ({ request, slot, decision, record, settled }: RequestOptions) {
   const self = yield* Actor.Self
-  const scope = yield* Effect.scope
+  const owner = yield* Effect.context<Actor.Self | Scope.Scope>()
   const winner = Deferred.makeUnsafe<void, AnswerRefused>()
   let state = received(request)
   let closing = false
@@ -86,9 +89,7 @@ const behaviour = Effect.fnUntraced(function* ({ request, slot, decision, record
       case "Show":
         return Effect.void
       case "Write":
-        return closing
-          ? write(output.answer)
-          : Effect.asVoid(Effect.forkIn(write(output.answer), scope, { startImmediately: true }))
+        return closing ? write(output.answer) : Effect.provideContext(forkOwned(write(output.answer)), owner)
       case "RecordResolved": {
         const resolution = output.resolution
         const isDecided = resolution.by === "answer" || resolution.by === "policy" || resolution.by === "headless"
@@ -122,9 +123,9 @@ const behaviour = Effect.fnUntraced(function* ({ request, slot, decision, record
       return internal({ _tag: "TurnOver", how: "ended" })
     })
   )
-  yield* internal({ _tag: "Decided", decision })
 
   const handlers: Handlers<RequestMessage, Actor.Self | Scope.Scope> = {
+    Open: () => internal({ _tag: "Decided", decision }),
     Answer: ({ answer }) => Effect.andThen(input({ _tag: "Answered", answer }), Actor.later(Deferred.await(winner))),
     Withdraw: () => internal({ _tag: "Withdrawn" }),
     TurnOver: ({ how }) => internal({ _tag: "TurnOver", how })

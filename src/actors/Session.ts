@@ -4,7 +4,7 @@
  * Guarantees: an accepted prompt is a turn with exactly one terminal, whatever becomes of the session; one turn runs at a time;
  * a cancel takes effect at one point, also for a turn that is queued or not known yet; when the connection dies, everything
  * pending ends in that step with its cause. Closing cancels what runs, ends the agent and proves it. Bounds: queued prompts,
- * remembered cancels. Source: DESIGN 3, rules 2, 3 and 9.
+ * remembered cancels.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -13,6 +13,7 @@ import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { contentBlocks } from "../schema/acp/prompt.ts"
 import { agentMethods, type InitializeResult, type NewSessionResult } from "../schema/acp/protocol.ts"
 import {
@@ -116,12 +117,10 @@ export const openSession = Effect.fnUntraced(function* (
   })
   const { claim, created, outcome, end } = yield* Deferred.await(opened)
   let closing: Deferred.Deferred<CleanupReport> | undefined
-  const close = Effect.suspend(() => {
-    if (closing !== undefined) return Deferred.await(closing)
+  const close = Effect.uninterruptibleMask((restore) => {
+    if (closing !== undefined) return restore(Deferred.await(closing))
     const report = (closing = Deferred.makeUnsafe<CleanupReport>())
-    return Effect.uninterruptible(
-      Effect.onExit(Effect.tap(end, ref.stop), (exit) => Effect.sync(() => Deferred.doneUnsafe(report, exit)))
-    )
+    return Effect.onExit(Effect.tap(end, ref.stop), (exit) => Effect.sync(() => Deferred.doneUnsafe(report, exit)))
   })
   yield* Effect.addFinalizer(() => close)
   return {
@@ -156,13 +155,18 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
   const calls = makeAgentCalls(connection)
   const requests = makeSessionRequests()
   const turns = makeSessionTurns()
+  const accepting = Semaphore.makeUnsafe(1)
   let agentSessionId: string | undefined
   let dead: ConnectionClosed | undefined
   let isClosing = false
 
+  /** A prompt that is being accepted is among the turns from then on; no further one is accepted. */
+  const lastAccepted = accepting.withPermits(1)(Effect.void)
+
   const died = Effect.fnUntraced(function* (cause: ConnectionClosed) {
     dead = cause
     calls.fail(cause)
+    yield* lastAccepted
     for (const turn of turns.open()) yield* turn.died(cause)
     if (isClosing) return
     yield* say.exit(cause.exit)
@@ -247,6 +251,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
   const end = Effect.gen(function* () {
     isClosing = true
     say.stopWaiting()
+    yield* lastAccepted
     const open = turns.open()
     yield* Effect.forEach(open, (turn) => turn.cancel("shutdown"), { discard: true })
     yield* Effect.forEach(open, (turn) => turn.outcome, { discard: true })
@@ -258,7 +263,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
 
   Deferred.doneUnsafe(opened, Exit.succeed({ claim, created, outcome: turns.outcome, end }))
   const handlers: Handlers<SessionMessage, Actor.Self | Scope.Scope> = {
-    Prompt: ({ payload }) => accept(payload),
+    Prompt: ({ payload }) => accepting.withPermits(1)(accept(payload)),
     Outcome: ({ payload }) => {
       const outcome = turns.outcome(payload.turnId)
       return outcome === undefined ? Effect.fail(new SessionClosed({ sessionId })) : Actor.later(outcome)

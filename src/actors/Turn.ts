@@ -6,7 +6,6 @@
  * at most one cancel frame, never before the prompt, never after a response was taken; every request is settled before the
  * terminal. While it drains, the turn does not wait for subscribers: what does not fit is counted. Bounds: the deadline of
  * the cancel, the caller's deadline. A turn without frames for a while is reported as stalled, and never ended for it.
- * Source: DESIGN 3, rules 2 and 3.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -44,6 +43,7 @@ type TurnMessage =
   | Ask<"Died", { readonly cause: ConnectionClosed }, void>
   | Tell<"Cancel", { readonly by: CancelBy }>
   | Tell<"Deadline">
+  | Tell<"Stalled">
   | Tell<"CancelDeadline">
 
 export interface TurnOptions extends TurnIdentity {
@@ -105,7 +105,7 @@ export const spawnTurn = Effect.fnUntraced(function* (
   const ref = yield* Actor.spawn<TurnMessage, never, Actor.Self | Journal | Registry | Scope.Scope>({
     name: `turn:${options.turnId}`,
     mailbox,
-    control: ["Cancel", "Deadline", "CancelDeadline"],
+    control: ["Cancel", "Deadline", "CancelDeadline", "Stalled"],
     stopWithin,
     behaviour: behaviour(options, shared, tell)
   })
@@ -164,6 +164,7 @@ const behaviour = Effect.fnUntraced(function* (
   const silence = makeSilence(turnId, events.force, yield* Clock.currentTimeMillis)
   const open = new Set<RuntimeRequest>()
   let machine = queued
+  let isOver = false
   let closing = false
 
   const fork = (work: Effect.Effect<void>) => Effect.provideContext(forkOwned(work), owner)
@@ -191,17 +192,20 @@ const behaviour = Effect.fnUntraced(function* (
     }
   }
 
-  /** Handing over and saying so are one step for the machine: no cancel frame can come between. */
+  /** The one point from which a cancel needs a frame: before it, a turn that is over has its prompt left unwritten. */
+  const begin = (): boolean => {
+    if (machine._tag !== "Dispatching") return false
+    const [next] = step(machine, { _tag: "PromptWritten", stage: "handed" })
+    machine = next
+    shared.isPrompted = true
+    return true
+  }
+
   const writePrompt = Effect.gen(function* () {
     if (options.deadlineMs !== undefined) yield* fork(Effect.andThen(Effect.sleep(options.deadlineMs), deadlinePassed))
     const params = { sessionId: options.agentSessionId, prompt: options.prompt }
-    const written = yield* Effect.uninterruptibleMask((restore) =>
-      Effect.tap(restore(connection.request(shared.ticket, params)), () => {
-        shared.isPrompted = true
-        return Effect.andThen(input({ _tag: "PromptWritten", stage: "handed" }), tell({ _tag: "Prompted" }))
-      })
-    )
-    yield* written
+    yield* Effect.flatten(connection.request(shared.ticket, params, begin))
+    yield* tell({ _tag: "Prompted" })
   }).pipe(
     Effect.catchTag("FrameTooLarge", ({ bytes, limitBytes }) => input({ _tag: "PromptTooLarge", bytes, limitBytes })),
     // The last entry of the connection says so too, in its place.
@@ -222,12 +226,19 @@ const behaviour = Effect.fnUntraced(function* (
   const endRequests = (how: "cancelled" | "ended") =>
     Effect.forEach(open, (request) => Effect.ignore(request.tell({ _tag: "TurnOver", how })), { discard: true })
 
-  const terminal = Effect.fnUntraced(function* (outcome: TurnOutcome) {
-    yield* Effect.forEach(open, (request) => request.watch, { discard: true })
-    yield* events.terminal(outcome)
-    Deferred.doneUnsafe(shared.outcome, Exit.succeed(outcome))
-    yield* self.end()
-  })
+  /** If interrupted before it is said, the finalizer says it. */
+  const terminal = (outcome: TurnOutcome) =>
+    Effect.andThen(
+      Effect.forEach(open, (request) => request.watch, { discard: true }),
+      Effect.uninterruptible(Effect.andThen(events.terminal(outcome), over(outcome)))
+    )
+
+  const over = (outcome: TurnOutcome) =>
+    Effect.suspend(() => {
+      isOver = true
+      Deferred.doneUnsafe(shared.outcome, Exit.succeed(outcome))
+      return self.end()
+    })
 
   const undelivered = (count: number) => (count === 0 ? Effect.void : input({ _tag: "EventsUndelivered", count }))
 
@@ -251,26 +262,34 @@ const behaviour = Effect.fnUntraced(function* (
     const ref = yield* Effect.orDie(Effect.provideService(made, Registry, registry))
     open.add(ref)
     options.requests.opened(requestId, what.slot.key, ref)
-    const over = Effect.map(Clock.currentTimeMillis, (now) => {
+    const ended = Effect.map(Clock.currentTimeMillis, (now) => {
       silence.broken(now)
       open.delete(ref)
     })
-    yield* fork(Effect.andThen(ref.watch, over))
+    yield* fork(Effect.andThen(ref.watch, ended))
+    yield* Effect.ignore(ref.ask({ _tag: "Open" }))
     if (machine._tag !== "Prompting") yield* endRequests("cancelled")
   })
 
-  // A turn that is torn down still ends: cancelled by the shutdown that tore it down.
-  yield* Effect.addFinalizer((exit) =>
+  /** By a crash; else cancelled by the shutdown that tears it down. Its agent must not go on for nobody. */
+  const tornDown = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
+    if (machine._tag === "Settled") return terminal(machine.outcome)
+    if (Exit.isFailure(exit) && Exit.hasDies(exit)) {
+      const retired = shared.isPrompted ? connection.retire("retired") : Effect.void
+      return Effect.andThen(retired, Effect.ensuring(terminal(crashed), over(crashed)))
+    }
+    return Effect.andThen(input({ _tag: "CancelRequested", by: "shutdown" }), input({ _tag: "CancelDeadlineFired" }))
+  }
+
+  yield* Effect.acquireRelease(events.submitted, (_, exit) =>
     Effect.suspend(() => {
-      if (machine._tag === "Settled") return Effect.void
+      if (isOver) return Effect.void
       closing = true
       shared.draining.openUnsafe()
-      if (Exit.isFailure(exit) && Exit.hasDies(exit)) return terminal(crashed)
-      return Effect.andThen(input({ _tag: "CancelRequested", by: "shutdown" }), input({ _tag: "CancelDeadlineFired" }))
+      return tornDown(exit)
     })
   )
-  yield* events.submitted
-  yield* fork(silence.watch(() => shared.isPrompted && open.size === 0))
+  yield* fork(silence.watch(() => shared.isPrompted && open.size === 0, tell({ _tag: "Stalled" })))
 
   const afterStart = <R>(handled: Effect.Effect<void, never, R>) =>
     Effect.suspend(() => (shared.isPrompted ? Effect.andThen(events.started, handled) : handled))
@@ -287,6 +306,7 @@ const behaviour = Effect.fnUntraced(function* (
     Respond: ({ response }) => afterStart(input({ _tag: "ResponseTaken", response })),
     Died: ({ cause }) => afterStart(input(closedInput(cause))),
     Cancel: ({ by }) => unlessAnswered({ _tag: "CancelRequested", by }),
+    Stalled: () => silence.report,
     Deadline: () => unlessAnswered({ _tag: "DeadlineFired" }),
     CancelDeadline: () => unlessAnswered({ _tag: "CancelDeadlineFired" })
   }
@@ -305,10 +325,12 @@ const makeSilence = (turnId: string, force: TurnEvents["force"], sinceMs: number
   })
   return {
     broken: (nowMs: number) => void (lastMs = nowMs),
-    watch: Effect.fnUntraced(function* (isExpected: () => boolean) {
+    report,
+    /** `stalled`: has it reported by the turn's own fiber, so never behind its terminal. */
+    watch: Effect.fnUntraced(function* (isExpected: () => boolean, stalled: Effect.Effect<void>) {
       for (;;) {
         const quietMs = (yield* Clock.currentTimeMillis) - lastMs
-        if (quietMs >= limits.stalledMs && reportedMs !== lastMs && isExpected()) yield* report
+        if (quietMs >= limits.stalledMs && reportedMs !== lastMs && isExpected()) yield* stalled
         yield* Effect.sleep(quietMs < limits.stalledMs ? limits.stalledMs - quietMs : limits.stalledMs)
       }
     })

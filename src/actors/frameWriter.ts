@@ -2,8 +2,9 @@
  * The writing half of a connection: frames wait in the actor's mailbox, one is written at a time, and whoever handed one in
  * learns what became of it.
  *
- * Guarantees: a frame counts as written only in the callback of the operating system; at the end of the connection everything
- * that was handed in and not written fails with its one cause.
+ * Guarantees: a frame counts as written only in the callback of the operating system; whoever handed one in decides in the step
+ * in which it goes to the agent whether it still should; once the connection is to end nothing more goes, and everything that
+ * was handed in and not written fails with its one cause.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -17,14 +18,19 @@ export type Written = Effect.Effect<void, ConnectionClosed>
 
 export type WriteMessage = Tell<
   "Write",
-  { readonly bytes: Uint8Array; readonly done: Deferred.Deferred<void, ConnectionClosed> }
+  { readonly bytes: Uint8Array; readonly begin: Begin; readonly done: Deferred.Deferred<void, ConnectionClosed> }
 >
+
+/** Called in the step in which the frame goes to the agent, at most once. `false`: it is not to be written any more. */
+export type Begin = () => boolean
+
+const always: Begin = () => true
 
 export interface FrameWriter {
   /** The handler of the mailbox. Never fails: the outcome goes to whoever handed the frame in. */
   readonly write: (message: WriteMessage) => Effect.Effect<void>
   /** Completes once the frame has its place behind those handed in before. If interrupted before: it is not written. */
-  readonly hand: (bytes: Uint8Array) => Effect.Effect<Written, ConnectionClosed>
+  readonly hand: (bytes: Uint8Array, begin?: Begin) => Effect.Effect<Written, ConnectionClosed>
   readonly fail: (cause: ConnectionClosed) => void
 }
 
@@ -34,7 +40,7 @@ export const makeFrameWriter = (options: {
   readonly toMailbox: (message: WriteMessage) => Effect.Effect<void, unknown>
   /** Ends the connection; answers the cause that everybody gets. */
   readonly giveUp: (why: "write_timed_out" | "stdin_closed" | "released") => ConnectionClosed
-  /** The cause, from the moment that the connection is to end: nothing is handed in from then on. */
+  /** The cause, from the moment that the connection is to end. */
   readonly ending: () => ConnectionClosed | undefined
 }): FrameWriter => {
   const unwritten = new Set<Deferred.Deferred<void, ConnectionClosed>>()
@@ -62,14 +68,20 @@ export const makeFrameWriter = (options: {
   }
 
   return {
-    write: ({ bytes, done }) =>
-      Effect.onExit(toLink(bytes), (exit) => Effect.sync(() => settle(done, exit))).pipe(Effect.ignore),
-    hand: (bytes) =>
+    write: ({ bytes, begin, done }) => {
+      const written = Effect.suspend(() => {
+        const ending = dead ?? options.ending()
+        if (ending !== undefined) return Effect.fail(ending)
+        return begin() ? toLink(bytes) : Effect.void
+      })
+      return Effect.ignore(Effect.onExit(written, (exit) => Effect.sync(() => settle(done, exit))))
+    },
+    hand: (bytes, begin = always) =>
       Effect.suspend((): Effect.Effect<Written, ConnectionClosed> => {
         const ending = dead ?? options.ending()
         if (ending !== undefined) return Effect.fail(ending)
         const done = Deferred.makeUnsafe<void, ConnectionClosed>()
-        return options.toMailbox({ _tag: "Write", bytes, done }).pipe(
+        return options.toMailbox({ _tag: "Write", bytes, begin, done }).pipe(
           Effect.mapError(() => dead ?? options.giveUp("released")),
           Effect.map(() => handed(done))
         )

@@ -114,12 +114,8 @@ describe("frames to the agent", () => {
         const [first, ...others] = yield* Fiber.joinAll(asking)
         expect(first).toMatchObject({ _tag: "ConnectionClosed", reason: "write_timed_out" })
         expect(others.every((error) => error === first)).toBe(true)
-        expect(yield* drain(connection)).toMatchObject([
-          { _tag: "Asked" },
-          { _tag: "Asked" },
-          { _tag: "Asked" },
-          { _tag: "Closed", cause: first }
-        ])
+        // The second and the third never went out.
+        expect(yield* drain(connection)).toMatchObject([{ _tag: "Asked" }, { _tag: "Closed", cause: first }])
         expect(yield* Effect.flip(ask(connection, "d"))).toBe(first)
       })
     )

@@ -1,0 +1,224 @@
+/** Lives of sessions and their agents: opened, closed, killed, crashed, at any time. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Random from "effect/Random"
+import type * as Journal from "../../../src/actors/Journal.ts"
+import { victim } from "../../../src/testing/index.ts"
+import { agentSession, initializeResult, respond } from "../host.ts"
+import { answered, ask, diesWithin, killed, pause, say, type Script, silence, wait } from "./agent.ts"
+import type { Faults, World } from "./host.ts"
+import { after, answer, during, together } from "./hosts.ts"
+
+const initializedOnly: Script["handshake"] = (agent) =>
+  Effect.flatMap(agent.receive, (frame) => agent.send(respond(frame, initializeResult)))
+
+const withModes: Script["handshake"] = Effect.fnUntraced(function* (agent) {
+  yield* agent.send(respond(yield* agent.receive, initializeResult))
+  const modes = { currentModeId: "n", availableModes: ["m", "n"].map((id) => ({ id, name: id })) }
+  yield* agent.send(respond(yield* agent.receive, { sessionId: agentSession, modes }))
+})
+
+const talks: Script = { steps: [say, wait, say] }
+const asks: Script = { steps: [say, ask(1), answered, say] }
+
+export const lifeWorlds: Readonly<Record<string, World>> = {
+  "an open that is interrupted, by one who goes on": {
+    agents: [talks],
+    host: (host) =>
+      Effect.gen(function* () {
+        const opened = yield* victim(host.open())
+        // Interrupted between the last step of the open and its end, the session waits for its scope to close.
+        if (Exit.isFailure(opened) && !host.ledger.isSplit) host.ledger.hostClosed()
+        const session = yield* host.open()
+        yield* (yield* host.prompt(session, "t1")).outcome
+      }),
+    reaches: ["Completed"]
+  },
+  "an agent that dies before its session is open": {
+    agents: [{ ...talks, beside: diesWithin(24) }, talks],
+    host: (host) =>
+      Effect.gen(function* () {
+        yield* host.tries(Effect.tapError(host.open(), () => Effect.sync(host.ledger.hostClosed)))
+        const session = yield* host.open()
+        yield* (yield* host.prompt(session, "t1")).outcome
+      }),
+    reaches: ["ConnectionClosed exited", "Completed"]
+  },
+  "an agent that says nothing, or no more after the first answer": {
+    agents: [
+      { ...talks, handshake: () => Effect.never },
+      { ...talks, handshake: initializedOnly }
+    ],
+    host: (host) =>
+      Effect.forEach([1, 2], () => host.tries(Effect.tapError(host.open(), () => Effect.sync(host.ledger.hostClosed)))),
+    reaches: ["HandshakeTimeout", "SessionSetupTimeout"]
+  },
+  "an agent that dies at any time, with two turns": {
+    agents: [{ ...talks, beside: diesWithin(70) }],
+    host: during((session, prompt, host) =>
+      Effect.gen(function* () {
+        const second = yield* host.prompt(session, "t2")
+        yield* host.tries(after(30, session.cancel("t2")))
+        yield* second.outcome
+      })
+    ),
+    reaches: ["ConnectionClosed exited", "Failed connection_closed", "Completed", "Cancelled interrupt"]
+  },
+  "prompts that come while the agent dies": {
+    agents: [{ steps: [say, wait, ({ agent }) => agent.exit(killed)] }],
+    host: (host) =>
+      Effect.gen(function* () {
+        const session = yield* host.open()
+        yield* together(
+          ...["t1", "t2", "t3"].map((turnId) =>
+            host.tries(
+              after(
+                16,
+                Effect.flatMap(host.prompt(session, turnId), (prompt) => prompt.outcome)
+              )
+            )
+          )
+        )
+      }),
+    reaches: ["Failed connection_closed", "SessionClosed"]
+  },
+  "prompts that come while the session closes": {
+    agents: [talks],
+    host: (host) =>
+      Effect.gen(function* () {
+        const session = yield* host.open()
+        yield* together(
+          ...["t1", "t2", "t3"].map((turnId) =>
+            host.tries(
+              after(
+                16,
+                Effect.flatMap(host.prompt(session, turnId), (prompt) => prompt.outcome)
+              )
+            )
+          ),
+          after(16, session.close),
+          after(16, session.close)
+        )
+      }),
+    reaches: ["Cancelled shutdown", "Cancelled shutdown written acknowledged", "SessionClosed", "Completed"]
+  },
+  "a close in mid-turn of a deaf agent": {
+    agents: [{ deaf: true, steps: [say, silence] }],
+    host: during((session) => after(20, session.close)),
+    reaches: ["Cancelled shutdown written", "Cancelled shutdown"]
+  },
+  "a host that goes away in mid-turn": {
+    agents: [asks],
+    host: (host) =>
+      Effect.gen(function* () {
+        const session = yield* host.open()
+        const prompt = yield* host.prompt(session, "t1")
+        yield* host.prompt(session, "t2")
+        yield* together(host.tries(after(20, answer(session, prompt, 0))), pause(40))
+      }),
+    reaches: ["Cancelled interrupt", "Cancelled interrupt written acknowledged", "Completed"]
+  },
+  "two sessions, one of which dies": {
+    agents: [{ ...asks, beside: diesWithin(70) }, asks],
+    host: (host) =>
+      Effect.gen(function* () {
+        const [doomed, other] = [yield* Effect.exit(host.open()), yield* host.open()]
+        const work = (turnId: string, session: typeof other) =>
+          Effect.gen(function* () {
+            const prompt = yield* host.prompt(session, turnId)
+            yield* host.tries(answer(session, prompt, 0))
+            return yield* prompt.outcome
+          })
+        const [outcome] = yield* Effect.all(
+          [work("u1", other), Exit.isSuccess(doomed) ? host.tries(work("t1", doomed.value)) : Effect.void],
+          { concurrency: "unbounded" }
+        )
+        host.ledger.expect("the other session is not concerned", host.ledger.isHurried || outcome._tag === "Completed")
+      }),
+    reaches: ["Failed connection_closed", "Completed"]
+  },
+  "a mode that is being set at the end of a session": {
+    agents: [{ ...talks, handshake: withModes }],
+    host: (host) =>
+      Effect.gen(function* () {
+        const session = yield* host.open()
+        const agent = host.ledger.agents[0]!
+        yield* together(
+          host.tries(after(6, session.setMode("m"))),
+          Effect.flatMap(Random.nextBoolean, (dies) => after(16, dies ? agent.exit(killed) : session.close))
+        )
+      }),
+    reaches: ["ConnectionClosed exited", "ConnectionClosed released", "SessionClosed"]
+  },
+  "a defect somewhere in a turn, and one after it": {
+    agents: [asks],
+    faults: () => ({ journal: diesOnce((entry) => entry.turnId === "t1") }),
+    host: during((session, prompt, host) =>
+      Effect.gen(function* () {
+        yield* host.tries(answer(session, prompt, 0))
+        const second = yield* host.prompt(session, "t2")
+        yield* host.tries(answer(session, second, 0))
+        yield* second.outcome
+      })
+    ),
+    reaches: ["Failed crashed", "Failed connection_closed", "Completed"]
+  },
+  "a defect of the session's own": {
+    agents: [asks],
+    faults: (): Faults => ({
+      realPath: (path) => Effect.andThen(pause(3), Effect.andThen(dies(0.2), Effect.succeed(path)))
+    }),
+    host: during((session, prompt, host) =>
+      Effect.gen(function* () {
+        yield* host.tries(answer(session, prompt, 0))
+        yield* host.tries(
+          Effect.gen(function* () {
+            const second = yield* host.prompt(session, "t2")
+            yield* host.tries(answer(session, second, 0))
+            yield* second.outcome
+          })
+        )
+      })
+    ),
+    reaches: ["Completed", "SessionClosed", "Cancelled shutdown written"]
+  },
+  "a defect in the write of a prompt, and a prompt after it": {
+    agents: [talks],
+    faults: (): Faults => ({
+      link: (link) => ({
+        ...link,
+        write: (bytes) => Effect.andThen(isPromptFrame(bytes) ? dies(0.5) : Effect.void, link.write(bytes))
+      })
+    }),
+    host: during((session, _, host) =>
+      host.tries(Effect.flatMap(host.prompt(session, "t2"), (second) => second.outcome))
+    ),
+    reaches: ["Completed", "Failed crashed", "Failed connection_closed"]
+  }
+}
+
+const isPromptFrame = (bytes: Uint8Array) => new TextDecoder().decode(bytes).includes("session/prompt")
+
+const dies = (probability: number): Effect.Effect<void> =>
+  Effect.flatMap(Random.next, (drawn) => (drawn < probability ? Effect.die(new Error("planted")) : Effect.void))
+
+/** One defect in place of one entry of those that are meant. */
+const diesOnce =
+  (meant: (entry: Journal.Entry) => boolean) =>
+  (journal: Journal.Journal["Service"]): Journal.Journal["Service"] => {
+    let isDone = false
+    const perhaps = <A>(entry: Journal.Entry, effect: Effect.Effect<A>) =>
+      Effect.suspend(() =>
+        isDone || !meant(entry)
+          ? effect
+          : Effect.andThen(
+              Effect.tapCause(dies(0.2), () => Effect.sync(() => void (isDone = true))),
+              effect
+            )
+      )
+    return {
+      ...journal,
+      append: (entry, draining) => perhaps(entry, journal.append(entry, draining)),
+      force: (entry) => perhaps(entry, journal.force(entry))
+    }
+  }
