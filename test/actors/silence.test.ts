@@ -92,7 +92,7 @@ describe("a turn of which nothing is heard", () => {
       Effect.fnUntraced(function* ({ agent, session, seen, pass, stalled }) {
         yield* agent.send(permission(1))
         yield* seen.untilEvent("runtime_request.created")
-        yield* pass(20 * quietMs)
+        yield* pass(20.5 * quietMs)
         expect(stalled()).toBe(0)
         const id = String(valueAt(seen.ofType("runtime_request.created")[0]?.payload, "request", "requestId"))
         yield* session.answer(id, { _tag: "Selected", optionId: "yes" })

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Actor from "../../src/actors/kernel/Actor.ts"
+import * as Registry from "../../src/actors/kernel/Registry.ts"
+import type { RequestMessage } from "../../src/actors/RuntimeRequest.ts"
+import { makeSessionRequests } from "../../src/actors/sessionRequests.ts"
+import { limits } from "../../src/schema/limits.ts"
+
+const idle = Actor.spawn<RequestMessage, never, never>({
+  name: "request:r",
+  mailbox: { capacity: 1, policy: "suspend" },
+  stopWithin: 1,
+  behaviour: Effect.succeed({
+    Open: () => Effect.void,
+    Answer: () => Effect.void,
+    Withdraw: () => Effect.void,
+    TurnOver: () => Effect.void
+  })
+})
+
+describe("the requests of a session", () => {
+  it.effect("are found by their id and their slot while they are open, and no longer", () =>
+    Effect.gen(function* () {
+      const requests = makeSessionRequests()
+      const request = yield* idle
+      expect(requests.find("r")).toBe("unknown_request")
+      requests.opened("r", "c#0", request)
+      expect(requests.find("r")).toBe(request)
+      expect(requests.findBySlot("c#0")).toBe(request)
+      requests.ended("r", "c#0", "already_answered")
+      expect(requests.find("r")).toBe("already_answered")
+      expect(requests.findBySlot("c#0")).toBeUndefined()
+    }).pipe(Effect.scoped, Effect.provide(Registry.layer))
+  )
+
+  it.effect("are remembered up to the bound once they have ended, the latest ones", () =>
+    Effect.gen(function* () {
+      const requests = makeSessionRequests()
+      const end = (n: number) => requests.ended(`r${n}`, `c#${n}`, "stale")
+      for (let n = 0; n < limits.rememberedRequestsMax; n++) end(n)
+      expect(requests.find("r0")).toBe("stale")
+      end(limits.rememberedRequestsMax)
+      expect(requests.find("r0")).toBe("unknown_request")
+      expect(requests.find("r1")).toBe("stale")
+    })
+  )
+})
