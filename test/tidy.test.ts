@@ -61,14 +61,20 @@ describe("the rooms", () => {
 
   it("relative imports say .ts", () => {
     const bare = sourceFiles.flatMap((file) =>
-      [...file.text.matchAll(/from "(\.[^"]+)"/g)].filter(([, to = ""]) => !to.endsWith(".ts")).map(([, to]) => `${file.path} -> ${to}`)
+      [...file.text.matchAll(/from "(\.[^"]+)"/g)]
+        .filter(([, to = ""]) => !to.endsWith(".ts"))
+        .map(([, to]) => `${file.path} -> ${to}`)
     )
     expect(bare).toEqual([])
   })
 })
 
 /** What makes a run depend on the machine, by room. */
-const impure: ReadonlyArray<{ readonly what: string; readonly pattern: RegExp; readonly allowed?: ReadonlyArray<string> }> = [
+const impure: ReadonlyArray<{
+  readonly what: string
+  readonly pattern: RegExp
+  readonly allowed?: ReadonlyArray<string>
+}> = [
   { what: "node:*", pattern: /from "node:/, allowed: ["schema/identity.ts"] },
   { what: "Date", pattern: /\bDate\.now\b|\bnew Date\b/ },
   { what: "timers", pattern: /\bset(?:Timeout|Interval|Immediate)\b|\bqueueMicrotask\b/ },

@@ -97,7 +97,8 @@ const shakeHands = Effect.fnUntraced(function* (connection: Connection, launch: 
   const ticket = connection.ticket("initialize")
 
   const answered = Effect.gen(function* () {
-    yield* connection.request(ticket, initializeParams)
+    // Its answer says that it was written, and so does the end of the connection.
+    yield* Effect.asVoid(connection.request(ticket, initializeParams))
     for (;;) {
       const batch = yield* connection.take
       if (batch === undefined) return yield* Effect.flatMap(connection.closed, Effect.fail)

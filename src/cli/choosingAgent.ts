@@ -20,7 +20,7 @@ export const chosenAgent = Effect.fnUntraced(function* (
   { agent, agentCommand }: Pick<RunOptions, "agent" | "agentCommand">,
   host: HostEnvironment
 ): Effect.fn.Return<Provider, AgentMissing | ProfileInvalid> {
-  if (agentCommand !== undefined) return yield* Effect.fromResult(providerFromCommand(agentCommand))
+  if (agentCommand !== undefined) return yield* commandAgent(agentCommand, host)
   const id = agent ?? "bundled"
   const builtIn = catalogue.find((entry) => entry.id === id)
   if (builtIn !== undefined) return yield* builtIn.load
@@ -30,4 +30,15 @@ export const chosenAgent = Effect.fnUntraced(function* (
   if (found !== undefined) return found
   const known = [...catalogue, ...own].map((entry) => entry.id).join(", ")
   return yield* new AgentMissing({ agent: id, hint: `known agents: ${known}; add your own to ${file}` })
+})
+
+/** The agent is called by what the user typed; a relative path is none, for a workspace must not decide what is started. */
+const commandAgent = Effect.fnUntraced(function* (command: string, host: HostEnvironment) {
+  const provider = yield* Effect.fromResult(providerFromCommand(command))
+  const located = yield* provider.locate(host)
+  if (located._tag === "Found") return provider
+  const hint = provider.name.includes("/")
+    ? "the path in --agent-command must be absolute, of an executable file"
+    : "--agent-command takes an executable on PATH, or an absolute path"
+  return yield* new AgentMissing({ agent: provider.name, hint })
 })

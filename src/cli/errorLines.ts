@@ -1,4 +1,5 @@
 /** A typed failure in words, with what a person can do about it. Words of the agent are shown as such. */
+import type { ConnectionClosed, ExitFact } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import type { RunError } from "./exitCode.ts"
 import { shownLine } from "./shownText.ts"
@@ -41,7 +42,7 @@ const wordsOf = (error: RunError): ReadonlyArray<string> => {
     case "ProtocolVersionUnsupported":
       return [`the agent speaks version ${error.offered} of the protocol, not ${error.requested}`]
     case "ConnectionClosed":
-      return [`the connection to the agent is over: ${error.reason}`]
+      return [closedText(error)]
     case "FrameTooLarge":
       return [`a message of ${error.bytes} bytes is too large, the limit is ${error.limitBytes}`]
     case "AgentError":
@@ -50,7 +51,8 @@ const wordsOf = (error: RunError): ReadonlyArray<string> => {
       return [`the agent's answer to ${error.method} is not of the protocol's shape: ${error.issue}`]
     case "AuthRequired":
       return [
-        `the agent ${error.agent} wants a login first; it offers: ${error.methods.length === 0 ? "nothing" : error.methods.join(", ")}`
+        `the agent ${error.agent} wants a login first; it offers: ${error.methods.length === 0 ? "nothing" : error.methods.join(", ")}`,
+        "log in with the agent's own command, or pass a variable that holds its key with --credential NAME"
       ]
     case "SessionSetupTimeout":
       return [
@@ -71,5 +73,24 @@ const wordsOf = (error: RunError): ReadonlyArray<string> => {
       return ["the session is over"]
     case "ActorCrashed":
       return [`a defect of greenroom: ${error.defect} (${error.path})`]
+  }
+}
+
+/** An agent that ended by itself is no fault of the connection. */
+const closedText = ({ exit, reason }: ConnectionClosed): string => {
+  const how = exit === undefined ? "" : exitText(exit)
+  return reason === "exited" || reason === "stdin_closed" || reason === "output_ended"
+    ? `the agent ended in the middle of the conversation${how === "" ? ` (${reason})` : `: ${how}`}`
+    : `the connection to the agent is over: ${reason}${how === "" ? "" : ` (${how})`}`
+}
+
+const exitText = (exit: ExitFact): string => {
+  switch (exit._tag) {
+    case "Code":
+      return `exit code ${exit.code}`
+    case "Signal":
+      return `killed by ${exit.signal}`
+    case "Unknown":
+      return ""
   }
 }

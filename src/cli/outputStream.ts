@@ -5,6 +5,7 @@
  * is gone is a typed failure and never an exception.
  */
 import * as Effect from "effect/Effect"
+import { fstatSync } from "node:fs"
 import { OutputClosed } from "../schema/errors.ts"
 
 export interface OutputStream {
@@ -18,6 +19,16 @@ export interface OutputStream {
 export const stdoutStream = (): OutputStream => (stdout ??= outputStream("stdout", process.stdout))
 
 export const stderrStream = (): OutputStream => (stderr ??= outputStream("stderr", process.stderr))
+
+/** Both are one terminal, pipe or file, as after `2>&1`. */
+export const areOneStream = (): boolean => {
+  try {
+    const [out, err] = [fstatSync(1), fstatSync(2)]
+    return out.dev === err.dev && out.ino === err.ino
+  } catch {
+    return false
+  }
+}
 
 let stdout: OutputStream | undefined
 let stderr: OutputStream | undefined

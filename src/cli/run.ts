@@ -13,7 +13,7 @@ import { type ExitCode, exitCodeOf } from "./exitCode.ts"
 import { makeFleet } from "./fleet.ts"
 import { makeFollower } from "./follower.ts"
 import { mcpServersOf } from "./mcpOption.ts"
-import { stderrStream, stdoutStream } from "./outputStream.ts"
+import { areOneStream, stderrStream, stdoutStream } from "./outputStream.ts"
 import { paintFor } from "./paint.ts"
 import { performRun, unlessGivenUp } from "./performRun.ts"
 import { openRecording } from "./recording.ts"
@@ -30,7 +30,7 @@ export const run = Effect.fn("greenroom.run")(function* (
   const record = options.record === undefined ? undefined : yield* openRecording(options.record)
   const terminal = stderrStream()
   const paint = paintFor(terminal.isTerminal, process.env)
-  const screen = makeScreen(stdoutStream(), terminal)
+  const screen = makeScreen(stdoutStream(), terminal, areOneStream())
   const interrupts = yield* makeInterrupts
   const fleet = makeFleet()
   const follower = makeFollower({ screen, interrupts, paint, json: options.json })

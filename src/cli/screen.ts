@@ -1,7 +1,7 @@
 /**
  * Where the output of a run goes: data to stdout, talk to stderr, whatever they are connected to.
  *
- * Guarantees: outputs appear in order, also where both streams are one terminal; the footer (what moves, or a question) is
+ * Guarantees: outputs appear in order, also where both streams are one; the footer (what moves, or a question) is
  * below everything, gone before anything else is written and drawn again behind it; talk that nobody reads is dropped, data
  * that nobody reads is a failure.
  */
@@ -25,14 +25,18 @@ export interface Screen {
 
 export const noFooter: Footer = { lines: [], isUrgent: false }
 
-export const makeScreen = (stdout: OutputStream, stderr: OutputStream): Screen => {
+/** `isShared`: both streams are one terminal, pipe or file, so that they share lines. */
+export const makeScreen = (
+  stdout: OutputStream,
+  stderr: OutputStream,
+  isShared = stdout.isTerminal && stderr.isTerminal
+): Screen => {
   const turn = Semaphore.makeUnsafe(1)
-  const isShared = stdout.isTerminal && stderr.isTerminal
   let footer = noFooter
   let drawnLines = 0
-  /** The terminal stands in the middle of a line of the answer. */
+  /** Where both go, the last thing stands in the middle of a line of the answer. */
   let isMidLine = false
-  /** That line was ended for talk: its own end, if it comes next, is on the terminal already. */
+  /** That line was ended for talk: its own end, if it comes next, is there already. */
   let isBroken = false
 
   const talk = (text: string) => (text === "" ? Effect.void : Effect.ignore(stderr.write(text)))

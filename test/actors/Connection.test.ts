@@ -91,7 +91,7 @@ describe("frames to the agent", () => {
     onConnection(
       Effect.fnUntraced(function* (connection, agent) {
         const long = { text: "x".repeat(limits.frameBytesMax) }
-        const error = yield* Effect.flip(connection.notify("x", long))
+        const error = yield* Effect.flip(Effect.asVoid(connection.notify("x", long)))
         expect(error).toBeInstanceOf(FrameTooLarge)
         expect(error).toMatchObject({ limitBytes: limits.frameBytesMax })
         yield* Effect.flatten(connection.notify("y", {}))

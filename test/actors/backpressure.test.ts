@@ -209,13 +209,13 @@ const hearing = (answer: (agent: FakeAgent, prompt: Json) => Effect.Effect<void>
   Effect.fnUntraced(function* (agent: FakeAgent) {
     yield* handshake(agent)
     const prompt = yield* agent.receive
-    let isCancelled = false
+    const heard = { cancel: false }
     const talk = Effect.gen(function* () {
-      for (let n = 0; n < 20_000 && !isCancelled && !agent.isEnded(); n++) yield* agent.send(text(`w${n} `))
+      for (let n = 0; n < 20_000 && !heard.cancel && !agent.isEnded(); n++) yield* agent.send(text(`w${n} `))
     })
     const talking = yield* Effect.forkScoped(talk, { startImmediately: true })
     yield* agent.receive
-    isCancelled = true
+    heard.cancel = true
     yield* Fiber.join(talking)
     yield* answer(agent, prompt)
   })

@@ -78,7 +78,10 @@ export const isCancel = (frame: Json) => frame["method"] === "session/cancel"
 
 /** What the agent got in answer to its own requests, in order, without the envelope. */
 export const answers = (agent: FakeAgent): ReadonlyArray<Json> =>
-  agent.written.flatMap(({ jsonrpc: _, ...frame }) => (frame["method"] === undefined ? [frame] : []))
+  agent.written.filter((frame) => frame["method"] === undefined).map(withoutEnvelope)
+
+const withoutEnvelope = (frame: Json): Json =>
+  Object.fromEntries(Object.entries(frame).filter(([key]) => key !== "jsonrpc"))
 
 export const untilWritten = (agent: FakeAgent, is: (frame: Json) => boolean, count = 1): Effect.Effect<void> =>
   until("written", () => agent.written.filter(is).length >= count)

@@ -234,6 +234,26 @@ describe("the exit code of greenroom", { timeout: 60_000 }, () => {
   })
 })
 
+describe("greenroom run --agent-command", { timeout: 60_000 }, () => {
+  it("names what is missing by the word that was typed, and takes no relative path", async () => {
+    const missing = await greenroom(world, ["run", "--agent-command", "no-such-agent --acp", "x"])
+    expect(missing.stderr).toContain("greenroom: the agent no-such-agent is missing\n")
+    expect(missing.stderr).toContain("greenroom: --agent-command takes an executable on PATH, or an absolute path\n")
+    expect(missing.code).toBe(4)
+    const relative = await greenroom(world, ["run", "--agent-command", "./agent.sh", "x"])
+    expect(relative.stderr).toContain("the path in --agent-command must be absolute")
+    expect(relative.code).toBe(4)
+  })
+})
+
+describe("greenroom setup", { timeout: 60_000 }, () => {
+  it("has nothing to fetch for the bundled agent", async () => {
+    const run = await greenroom(world, ["setup", "bundled"])
+    expect(run.stderr).toContain("the bundled agent is here already")
+    expect(run.code).toBe(2)
+  })
+})
+
 describe("greenroom run --demo-model", { timeout: 60_000 }, () => {
   it("ends the model when the agent cannot be given one", async () => {
     const run = await greenroom(world, ["run", "--demo-model", "say hello"])

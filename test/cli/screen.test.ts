@@ -8,7 +8,7 @@ import { OutputClosed } from "../../src/schema/errors.ts"
 import { screenOf } from "./terminal.ts"
 
 /** Two streams that write into one log. */
-const streams = (terminals: { readonly stdout: boolean; readonly stderr: boolean }) => {
+const streams = (terminals: { readonly stdout: boolean; readonly stderr: boolean }, isShared?: boolean) => {
   const written: Array<readonly [stream: string, text: string]> = []
   const closed = new Set<string>()
   const stream = (name: "stdout" | "stderr"): OutputStream => ({
@@ -21,7 +21,7 @@ const streams = (terminals: { readonly stdout: boolean; readonly stderr: boolean
         : Effect.sync(() => void written.push([name, text]))
   })
   return {
-    screen: makeScreen(stream("stdout"), stream("stderr")),
+    screen: makeScreen(stream("stdout"), stream("stderr"), isShared),
     closed,
     written,
     /** With the line ends that a terminal makes of them. */
@@ -46,6 +46,16 @@ describe("the screen without a terminal", () => {
       yield* screen.show(footer("spinner"))
       expect(of("stdout")).toBe("half line\n")
       expect(of("stderr")).toBe("talk\n")
+    })
+  )
+
+  it.effect("begins talk on a line of its own where both streams are one pipe", () =>
+    Effect.gen(function* () {
+      const { all, of, screen } = streams({ stdout: false, stderr: false }, true)
+      yield* screen.print([answer("half"), progress("talk\n"), answer("\nnext\n"), progress("end\n")])
+      yield* screen.show(footer("spinner"))
+      expect(all()).toBe("half\r\ntalk\r\nnext\r\nend\r\n")
+      expect(of("stderr")).toBe("\ntalk\nend\n")
     })
   )
 

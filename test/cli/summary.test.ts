@@ -90,6 +90,22 @@ describe("the reason", () => {
     expect(reasonLines(ended(completed))).toEqual([])
   })
 
+  it("says how an agent ended that ended by itself, and what it said", () => {
+    const closed = (reason: errors.CloseReason, exit?: errors.ExitFact) =>
+      errorLines(
+        new errors.ConnectionClosed({ reason, stderrTail: ["no licence"], ...(exit === undefined ? {} : { exit }) })
+      )
+    expect(closed("exited", { _tag: "Code", code: 3 })).toEqual([
+      "the agent ended in the middle of the conversation: exit code 3",
+      "stderr: no licence"
+    ])
+    expect(closed("stdin_closed", { _tag: "Signal", signal: "SIGKILL", inferred: false })[0]).toBe(
+      "the agent ended in the middle of the conversation: killed by SIGKILL"
+    )
+    expect(closed("stdin_closed")[0]).toBe("the agent ended in the middle of the conversation (stdin_closed)")
+    expect(closed("guard_violation")[0]).toBe("the connection to the agent is over: guard_violation")
+  })
+
   it("of every error is at least one safe line", () => {
     const evil = "\u001b[2J\nnext"
     const all: ReadonlyArray<RunError> = [

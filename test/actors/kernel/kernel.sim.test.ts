@@ -136,7 +136,7 @@ const askOfVictim = program((ledger) =>
     yield* victim(Effect.forEach(messages, (message) => ledger.ask(ref, message)))
     yield* Fiber.awaitAll(forked)
     const exit = yield* ledger.ask(ref, { _tag: "now", n: 9 })
-    if (Exit.isFailure(exit)) yield* Effect.die("the actor did not survive its asker")
+    if (Exit.isFailure(exit)) return yield* Effect.die("the actor did not survive its asker")
   })
 )
 
@@ -174,7 +174,7 @@ const restart = program((ledger) =>
     yield* victim(ledger.ask(ref, { _tag: "crash" }))
     yield* Fiber.awaitAll(forked)
     const exit = yield* ledger.ask(ref, { _tag: "now", n: 9 })
-    if (Exit.isFailure(exit)) yield* Effect.die("not restarted")
+    if (Exit.isFailure(exit)) return yield* Effect.die("not restarted")
   })
 )
 
