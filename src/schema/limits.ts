@@ -106,9 +106,9 @@ export const limits = {
   rememberedRequestsMax: 1024,
   /** A turn without any frame of its session for this time is reported as stalled (never ended for it). */
   stalledMs: 60_000,
-  /** A cancelled turn must be answered within this time, else its connection is retired, and the session with it. The first
-   * cancel of an agent that otherwise needs 50 ms was seen to take 2 s on a busy machine. */
-  cancelMs: 5_000,
+  /** A cancelled turn must be answered within this time, else its connection is retired, and the session with it. An agent
+   * that was seen to need longer has a grace of its own in its traits. */
+  cancelMs: 2_000,
 
   // Prompts
 
