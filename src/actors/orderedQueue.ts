@@ -98,16 +98,13 @@ export const makeOrderedQueue = <A>(bounds: {
 
   const offerOf = (job: Job<A>): Offer => ({
     isAdmitted: () => isSettled(job),
-    admitted: Effect.suspend(() =>
-      isSettled(job)
-        ? Effect.void
-        : Effect.callback<void>((resume) => {
-            job.wake = () => resume(Effect.void)
-            return Effect.sync(() => {
-              job.wake = undefined
-            })
-          })
-    ),
+    admitted: Effect.callback<void>((resume) => {
+      if (isSettled(job)) return resume(Effect.void)
+      job.wake = () => resume(Effect.void)
+      return Effect.sync(() => {
+        job.wake = undefined
+      })
+    }),
     abandon: () => {
       if (isSettled(job)) return 0
       jobs = jobs.filter((other) => other !== job)
@@ -149,7 +146,7 @@ export const makeOrderedQueue = <A>(bounds: {
     return batch
   }
 
-  /** Looks again first: something may have come since the queue was found empty. */
+  /** Looks again in the step in which it goes to sleep: something may have come since. */
   const filled = Effect.callback<void>((resume) => {
     if (buffer.length > 0 || ended) return resume(Effect.void)
     invariant(consumer === undefined, "orderedQueue.oneConsumer")
