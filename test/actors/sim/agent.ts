@@ -15,6 +15,8 @@ export interface AgentTurn {
   readonly turnId: string
   /** The cancel of this turn has come. */
   readonly isCancelled: () => boolean
+  /** Sends its words so often, and behind them what else there is, in one piece. */
+  readonly say: (times: number, ...behind: ReadonlyArray<Json>) => Effect.Effect<void>
   /** Sends permission requests in one piece. */
   readonly ask: (ids: ReadonlyArray<unknown>) => Effect.Effect<void>
   /** Waits until everything that was asked is answered. */
@@ -40,7 +42,7 @@ export const pause = (most: number): Effect.Effect<void> =>
 
 export const yields = (times: number): Effect.Effect<void> => Effect.repeat(Effect.yieldNow, { times: times - 1 })
 
-export const say: Step = ({ agent, turnId }) => agent.send(text(turnId))
+export const say: Step = (turn) => turn.say(1)
 export const wait: Step = () => pause(6)
 export const sleep =
   (ms: number): Step =>
@@ -58,24 +60,14 @@ export const withdraw =
 export const die: Step = ({ agent }) => agent.exit(killed)
 export const stall: Step = ({ agent }) => agent.stallStdin
 /** The response, and in one piece with it what comes too late. */
-export const respondTooEarly: Step = ({ agent, frame, turnId }) =>
-  agent.send(
-    text(turnId),
-    responseTo(frame, false),
-    text(`late ${turnId}`),
-    { method: "x/note" },
-    text(`late ${turnId}`)
-  )
+export const respondTooEarly: Step = ({ frame, turnId, say }) =>
+  say(1, responseTo(frame, false), text(`late ${turnId}`), { method: "x/note" }, text(`late ${turnId}`))
 export const silence: Step = () => Effect.never
 /** So many updates, in pieces of eight. */
 export const flood =
   (updates: number): Step =>
-  ({ agent, turnId }) =>
-    Effect.forEach(
-      Array.from({ length: Math.ceil(updates / 8) }),
-      () => agent.send(...Array.from({ length: 8 }, () => text(turnId))),
-      { discard: true }
-    )
+  ({ say }) =>
+    Effect.repeat(say(8), { times: Math.ceil(updates / 8) - 1 })
 
 export const killed: ProcessExit = { _tag: "Signal", signal: "SIGKILL", inferred: false }
 
@@ -88,12 +80,17 @@ export const diesWithin =
 const responseTo = (frame: Json, cancelled: boolean) =>
   respond(frame, { stopReason: cancelled ? "cancelled" : "end_turn" })
 
-/** `asked` is told every id before it is sent. */
-export const scripted = (script: Script, asked: (agent: FakeAgent, id: unknown) => void) =>
+/** Who is told what an agent sends, before it does. */
+export interface Watcher {
+  readonly asked: (agent: FakeAgent, id: unknown) => void
+  readonly said: (turnId: string, times: number) => void
+}
+
+export const scripted = (script: Script, watcher: Watcher) =>
   Effect.fnUntraced(function* (agent: FakeAgent): Effect.fn.Return<void, never, Scope.Scope> {
     if (script.beside !== undefined) yield* Effect.forkScoped(script.beside(agent))
     yield* (script.handshake ?? handshake)(agent)
-    const owed = makeOwed(agent, asked)
+    const owed = makeOwed(agent, watcher)
     let cancelTurn = () => {}
     for (;;) {
       const frame = yield* agent.receive
@@ -101,7 +98,13 @@ export const scripted = (script: Script, asked: (agent: FakeAgent, id: unknown) 
         let cancelled = false
         cancelTurn = () => void (cancelled = true)
         const turnId = String(valueAt(frame, "params", "prompt", "0", "text"))
-        yield* Effect.forkScoped(perform(script, { agent, frame, turnId, isCancelled: () => cancelled, ...owed }))
+        const say: AgentTurn["say"] = (times, ...behind) =>
+          Effect.suspend(() => {
+            watcher.said(turnId, times)
+            return agent.send(...Array.from({ length: times }, () => text(turnId)), ...behind)
+          })
+        const turn = { agent, frame, turnId, isCancelled: () => cancelled, say, ...owed }
+        yield* Effect.forkScoped(perform(script, turn))
       } else if (isCancel(frame)) {
         cancelTurn()
       } else if (frame["method"] === undefined) {
@@ -119,7 +122,7 @@ const perform = Effect.fnUntraced(function* ({ steps, deaf = false }: Script, tu
 })
 
 /** What the agent has asked and waits for. */
-const makeOwed = (agent: FakeAgent, asked: (agent: FakeAgent, id: unknown) => void) => {
+const makeOwed = (agent: FakeAgent, { asked }: Watcher) => {
   let open = 0
   let waiting = Deferred.makeUnsafe<void>()
   return {

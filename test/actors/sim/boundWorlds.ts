@@ -44,6 +44,18 @@ export const boundWorlds: Readonly<Record<string, World>> = {
       }),
     reaches: ["undelivered events", "Cancelled interrupt written acknowledged"]
   },
+  "a subscriber that went away, and one to a prompt that was refused": {
+    agents: floods,
+    host: (host) =>
+      Effect.gen(function* () {
+        yield* Effect.scoped(host.runner.events())
+        const session = yield* host.open()
+        const prompt = yield* host.prompt(session, "t1")
+        yield* host.tries(session.prompt("t1", { turnId: "t1" }))
+        yield* prompt.outcome
+      }),
+    reaches: ["Completed", "PromptRefused duplicate_turn_id"]
+  },
   "more requests than may be open": {
     agents: [{ steps: [say, ask(1, 2, 3, 4, 5, 6), answered, say] }],
     host: during((session, prompt, { tries }) => together(...[0, 1, 2].map((n) => tries(answer(session, prompt, n))))),

@@ -89,7 +89,7 @@ const layersOf = (world: World, ledger: Ledger) => {
   let starts = 0
   const links = makeFakeLinks((agent) => {
     const script = world.agents[Math.min(starts++, world.agents.length - 1)]
-    return script === undefined ? Effect.void : scripted(script, ledger.agentAsked)(agent)
+    return script === undefined ? Effect.void : scripted(script, ledger)(agent)
   })
 
   const slowLinks = Layer.effect(

@@ -51,7 +51,8 @@ export class Ledger {
   readonly reached = new Set<string>()
   private readonly problems: Array<string> = []
   private readonly wires = new Map<string, Wire>()
-  private readonly asked = new Map<FakeAgent, Array<unknown>>()
+  private readonly requests = new Map<FakeAgent, Array<unknown>>()
+  private readonly words = new Map<string, number>()
   private readonly accepted = new Map<string, Prompted>()
   private readonly openTurns = new Set<string>()
   /** Requests of a turn that have no end yet, by our id. */
@@ -73,9 +74,12 @@ export class Ledger {
 
   // What is told as it happens
 
-  readonly agentAsked = (agent: FakeAgent, id: unknown): void => {
-    this.asked.set(agent, [...(this.asked.get(agent) ?? []), id])
+  readonly asked = (agent: FakeAgent, id: unknown): void => {
+    this.requests.set(agent, [...(this.requests.get(agent) ?? []), id])
   }
+
+  readonly said = (turnId: string, times: number): void =>
+    void this.words.set(turnId, (this.words.get(turnId) ?? 0) + times)
 
   readonly turnAccepted = (turnId: string): void => void this.accepted.set(turnId, { awaiters: 0, outcomes: [] })
   readonly awaiting = (turnId: string): void => void this.accepted.get(turnId)!.awaiters++
@@ -246,12 +250,17 @@ export class Ledger {
       if (category !== undefined) this.reached.add(`notice ${String(category)}`)
     }
     if (deltas(events).some((words) => words !== turnId)) this.problem(`${turnId} has words that are not its own`)
+    const said = this.words.get(turnId)
     const { awaiters, outcomes } = this.accepted.get(turnId) ?? { awaiters: 0, outcomes: [] }
     if (outcomes.length !== awaiters) this.problem(`${awaiters} wait for ${turnId}, ${outcomes.length} heard`)
     const expected = terminals[0]?.eventType
     for (const outcome of outcomes) {
       if (terminalOf(outcome) !== expected) this.problem(`${turnId}: ${expected}, but ${outcomeName(outcome)}`)
       if (outcome !== outcomes[0]) this.problem(`${turnId} has two outcomes`)
+    }
+    const [outcome] = outcomes
+    if (outcome?._tag === "Completed" && outcome.undeliveredEvents === 0 && deltas(events).length !== said) {
+      this.problem(`${turnId} has ${deltas(events).length} of ${said} words`)
     }
     const cancels = this.agents.reduce((sum, agent) => sum + cancelsOf(agent, turnId), 0)
     if (cancels > 1) this.problem(`${turnId} was cancelled in ${cancels} frames`)
@@ -265,7 +274,7 @@ export class Ledger {
     ) {
       this.problem("a cancel came before every prompt")
     }
-    const asked = this.asked.get(agent) ?? []
+    const asked = this.requests.get(agent) ?? []
     const given = agent.written.filter((frame) => frame["method"] === undefined)
     for (const { id } of given) {
       const times = given.filter((frame) => frame["id"] === id).length

@@ -2,7 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Random from "effect/Random"
+import type * as Scope from "effect/Scope"
 import type * as Journal from "../../../src/actors/Journal.ts"
+import type { OpenedSession } from "../../../src/actors/Runner.ts"
 import { victim } from "../../../src/testing/index.ts"
 import { agentSession, initializeResult, respond } from "../host.ts"
 import { answered, ask, diesWithin, killed, pause, say, type Script, silence, wait } from "./agent.ts"
@@ -81,6 +83,16 @@ export const lifeWorlds: Readonly<Record<string, World>> = {
         )
       }),
     reaches: ["Failed connection_closed", "SessionClosed"]
+  },
+  "prompt after prompt until the agent is dead": {
+    agents: [{ ...talks, beside: diesWithin(90) }],
+    host: promptAfterPrompt(() => Effect.void),
+    reaches: ["Failed connection_closed", "SessionClosed"]
+  },
+  "prompt after prompt until the session is closed": {
+    agents: [talks],
+    host: promptAfterPrompt((session) => after(40, session.close)),
+    reaches: ["Cancelled shutdown", "SessionClosed"]
   },
   "prompts that come while the session closes": {
     agents: [talks],
@@ -198,6 +210,18 @@ export const lifeWorlds: Readonly<Record<string, World>> = {
 }
 
 const isPromptFrame = (bytes: Uint8Array) => new TextDecoder().decode(bytes).includes("session/prompt")
+
+/** Accepting takes a moment: something may end in the middle of it. */
+function promptAfterPrompt(end: (session: OpenedSession) => Effect.Effect<unknown, never, Scope.Scope>): World["host"] {
+  return (host) =>
+    Effect.gen(function* () {
+      const session = yield* host.open()
+      const prompts = Effect.forEach(["t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8"], (turnId) =>
+        after(4, host.prompt(session, turnId, { events: "discard" }))
+      )
+      yield* together(host.tries(prompts), end(session))
+    })
+}
 
 const dies = (probability: number): Effect.Effect<void> =>
   Effect.flatMap(Random.next, (drawn) => (drawn < probability ? Effect.die(new Error("planted")) : Effect.void))

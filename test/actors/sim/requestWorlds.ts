@@ -1,4 +1,5 @@
 /** Requests of the agent: everybody who may settle one, at once. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { answered, ask, die, diesWithin, say, sleep, stall, wait, withdraw } from "./agent.ts"
 import type { World } from "./host.ts"
@@ -104,7 +105,13 @@ export const requestWorlds: Readonly<Record<string, World>> = {
   },
   "a stdin that is full, an answer, and death": {
     agents: [{ steps: [say, ask(1), wait, stall, sleep(50), die] }],
-    host: during((session, prompt, { tries }) => tries(after(12, answer(session, prompt, 0)))),
+    host: during((session, prompt, { tries, ledger }) =>
+      Effect.gen(function* () {
+        yield* tries(after(12, answer(session, prompt, 0)))
+        const nowMs = yield* Clock.currentTimeMillis
+        ledger.expect("whoever waits for a write hears of the death at once", ledger.isHurried || nowMs <= 50)
+      })
+    ),
     reaches: [
       "confirmed",
       "AnswerRefused connection_dead",

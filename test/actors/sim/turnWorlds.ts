@@ -1,5 +1,6 @@
 /** Prompts and their cancels, in every order. */
 import * as Effect from "effect/Effect"
+import { limits } from "../../../src/schema/limits.ts"
 import { victim } from "../../../src/testing/index.ts"
 import { flood, pause, respondTooEarly, say, silence, sleep, wait } from "./agent.ts"
 import type { World } from "./host.ts"
@@ -90,8 +91,11 @@ export const turnWorlds: Readonly<Record<string, World>> = {
     host: during((session, prompt, host) =>
       Effect.gen(function* () {
         const second = yield* host.prompt(session, "t2", { deadline: 10_000 })
-        yield* after(20, prompt.cancel)
+        const outcome = yield* after(20, prompt.cancel)
         yield* second.outcome
+        yield* Effect.sleep(60_000)
+        const isRetired = outcome._tag === "Cancelled" && outcome.written
+        host.ledger.expect("a retired agent is ended", !isRetired || host.ledger.agents.every((one) => one.isEnded()))
       })
     ),
     reaches: ["Cancelled interrupt written", "Failed connection_closed"]
@@ -112,6 +116,13 @@ export const turnWorlds: Readonly<Record<string, World>> = {
     agents: [{ deaf: true, steps: [wait, respondTooEarly] }],
     host: during((session, _, host) => Effect.flatMap(host.prompt(session, "t2"), (second) => second.outcome)),
     reaches: ["Completed"]
+  },
+  "a silence that ends when it is told": {
+    agents: [{ steps: [say, sleep(limits.stalledMs)] }],
+    host: during((session, _, { tries }) =>
+      tries(Effect.andThen(Effect.sleep(limits.stalledMs), session.cancel("t1")))
+    ),
+    reaches: ["Completed", "notice stalled"]
   },
   "two prompts of one id": {
     agents: [{ steps: [say, flood(16), say] }],
