@@ -159,8 +159,9 @@ const openOptions = ({ backend, cwd, model, scene, subject }: Kit) => ({
   cwd,
   home: "private" as const,
   hostEnv: process.env,
-  policy: scene.policy,
-  canAsk: true,
+  ...(scene.policy === "deny-all" && subject.denyAllRefused !== undefined
+    ? { policy: "ask" as const, canAsk: false }
+    : { policy: scene.policy, canAsk: true }),
   ...(subject.tools === undefined ? {} : { modelServer: { origin: model.origin } }),
   ...(scene.otherModel === true ? { model: subject.model } : {}),
   ...(backend === undefined ? {} : { backend })

@@ -11,6 +11,8 @@ export interface Subject {
   readonly tools: Tools | undefined
   /** One that is not the default. */
   readonly model: string
+  /** Why `deny-all` is refused for it; its denials are then those of `ask` with nobody to ask. */
+  readonly denyAllRefused?: string
   /** What the agent itself cannot do, and why. An entry that is not true any more is a failure too. */
   readonly cannot: Partial<Record<CaseName, string>>
 }
@@ -57,6 +59,7 @@ const codex: Subject = {
   backends: ["namespace", "marked"],
   tools: { run: execCommand, create: (path, line) => execCommand(patch(path, line)) },
   model: "gpt-5.2",
+  denyAllRefused: "it runs commands unasked that it takes for reading ones",
   cannot: {
     "ends at the end of its input": "it goes on reading for ever; SIGTERM ends it",
     "goes on behind a denial": "a rejected command cancels its turn, and its model never hears of it",

@@ -13,8 +13,9 @@ export const codex = providerOf({
   // bubblewrap is missing, commands that were allowed fail in it, and where it is there, they are run once in vain.
   args: settings({ approval_policy: "untrusted", sandbox_mode: "danger-full-access" }),
   traits: {
-    // A search of the web is made by the model's own service.
-    gate: { edit: "asks", execute: "asks", fetch: "silent", mcp: "asks" },
+    // A command that Codex takes for a reading one (`cat`, `ls`) runs unasked, also outside the workspace: no promise about
+    // commands can be kept. A search of the web is made by the model's own service.
+    gate: { edit: "asks", execute: "unknown", fetch: "silent", mcp: "asks" },
     // A shell command that Codex takes for a reading one is of kind `read`.
     toolKindTrusted: false,
     closesToolsOnCancel: false,
