@@ -11,6 +11,8 @@ import type { CancelReceipt } from "../schema/session.ts"
 import type { CancelledBy, TurnOutcome } from "../schema/turn.ts"
 import type { Turn } from "./Turn.ts"
 
+type CancelBy = Exclude<CancelledBy, "agent">
+
 export interface SessionTurns {
   readonly running: () => Turn | undefined
   /** All that have not ended. */
@@ -21,7 +23,7 @@ export interface SessionTurns {
   readonly add: (turn: Turn) => Effect.Effect<void>
   readonly startNext: Effect.Effect<void>
   readonly settled: (turn: Turn) => void
-  readonly cancel: (turnId: string | undefined, by: Exclude<CancelledBy, "agent">) => Effect.Effect<CancelReceipt>
+  readonly cancel: (turnId: string | undefined, by: CancelBy) => Effect.Effect<CancelReceipt>
   /** `undefined` for a turn that was never accepted, or so long ago that it is forgotten. */
   readonly outcome: (turnId: string) => Effect.Effect<TurnOutcome> | undefined
 }
@@ -29,7 +31,7 @@ export interface SessionTurns {
 export const makeSessionTurns = (): SessionTurns => {
   const open = new Map<string, Turn>()
   const outcomes = new Map<string, Effect.Effect<TurnOutcome>>()
-  const cancelledEarly = new Set<string>()
+  const cancelledEarly = new Map<string, CancelBy>()
   const waiting: Array<Turn> = []
   let running: Turn | undefined
 
@@ -45,7 +47,9 @@ export const makeSessionTurns = (): SessionTurns => {
       outcomes.set(turn.turnId, turn.outcome)
       forgetOldest(outcomes, limits.rememberedTurnsMax)
       waiting.push(turn)
-      return cancelledEarly.delete(turn.turnId) ? turn.cancel("interrupt") : startNext
+      const cancelledBy = cancelledEarly.get(turn.turnId)
+      cancelledEarly.delete(turn.turnId)
+      return cancelledBy === undefined ? startNext : turn.cancel(cancelledBy)
     })
 
   const refusal = (turnId: string) => {
@@ -68,7 +72,7 @@ export const makeSessionTurns = (): SessionTurns => {
       if (turn !== undefined) return Effect.as(turn.cancel(by), "cancelling")
       if (turnId === undefined) return Effect.succeed("idle")
       if (outcomes.has(turnId)) return Effect.succeed("ended")
-      cancelledEarly.add(turnId)
+      cancelledEarly.set(turnId, by)
       forgetOldest(cancelledEarly, limits.queuedPromptsMax)
       return Effect.succeed("remembered")
     })

@@ -115,11 +115,16 @@ describe("the id of a request", () => {
     onStage(
       Effect.fnUntraced(function* ({ agent, seen }) {
         const longest = "i".repeat(limits.notedValueBytesMax)
-        yield* agent.send({ id: longest, method: "x/unknown" }, { id: `${longest}i`, method: "x/unknown" })
-        yield* untilAnswers(agent, 2)
+        yield* agent.send(
+          { id: longest, method: "x/unknown" },
+          { id: `${longest}i`, method: "x/unknown" },
+          { id: `${longest}i`, method: 5 }
+        )
+        yield* untilAnswers(agent, 3)
         expect(answers(agent)).toEqual([
           refusal(longest),
-          { id: null, error: { code: -32600, message: "Id too long" } }
+          { id: null, error: { code: -32600, message: "Id too long" } },
+          { id: null, error: { code: -32600, message: "Invalid request" } }
         ])
         yield* seen.untilNotice("invalid_frame")
       })
@@ -259,6 +264,7 @@ describe("a request that the agent takes back", () => {
         yield* seen.untilEvent("item.delta")
         yield* choose(session, request)
         expect(answers(agent)).toEqual([{ id: 0, result: selected("yes") }])
+        expect(seen.notices()).toEqual([])
       })
     )
   )

@@ -192,6 +192,23 @@ describe("prompts that wait", () => {
     }).pipe(Effect.scoped, Effect.provide(host.layer))
   })
 
+  it.effect("go on behind one that was cancelled while it waited", () => {
+    const host = makeHost(handshake)
+    return Effect.gen(function* () {
+      const session = yield* (yield* Runner).open(openOptions)
+      const agent = host.agents[0]!
+      const ids = ["t1", "t2", "t3"]
+      const turns = yield* Effect.forEach(ids, (turnId) => session.prompt(turnId, { turnId, events: "discard" }))
+      yield* untilWritten(agent, isPrompt)
+      expect(yield* turns[1]!.cancel).toMatchObject({ _tag: "Cancelled", written: false })
+      yield* agent.send(text("one"), endTurn(agent.written.find(isPrompt)!))
+      yield* untilWritten(agent, isPrompt, 2)
+      yield* agent.send(text("three"), endTurn(agent.written.filter(isPrompt)[1]!))
+      expect(yield* turns[2]!.outcome).toMatchObject({ _tag: "Completed" })
+      expect(promptsOf(agent)).toMatchObject([[{ text: "t1" }], [{ text: "t3" }]])
+    }).pipe(Effect.scoped, Effect.provide(host.layer))
+  })
+
   it.effect("run in the order in which they came", () => {
     const host = makeHost(obliging)
     return Effect.gen(function* () {
