@@ -14,11 +14,9 @@ import type { PromptInput, PromptPart } from "../schema/acp/prompt.ts"
 import type { InitializeResult, NewSessionResult } from "../schema/acp/protocol.ts"
 import {
   type ActorCrashed,
-  type AgentError,
   type AgentMissing,
   type AnswerRefused,
   type AskTimedOut,
-  type ConnectionClosed,
   type EnvironmentRefused,
   InvariantViolated,
   type MailboxFull,
@@ -39,6 +37,7 @@ import { Files } from "../services/Files.ts"
 import { gateVerdict } from "../services/gate.ts"
 import { Ids } from "../services/Ids.ts"
 import type { LaunchOptions, Provider } from "../services/Provider.ts"
+import type { CallError } from "./agentCalls.ts"
 import { Connections } from "./Connections.ts"
 import { Journal, type Subscription } from "./Journal.ts"
 import { Registry, type Row } from "./kernel/Registry.ts"
@@ -98,9 +97,8 @@ export interface OpenedSession {
     requestId: string,
     answer: RequestAnswer
   ) => Effect.Effect<void, AnswerRefused | SessionClosed | ActorCrashed>
-  readonly setMode: (
-    modeId: string
-  ) => Effect.Effect<void, SettingRefused | AgentError | ConnectionClosed | SessionClosed | ActorCrashed>
+  /** By its id or the part of it behind the last `#`. */
+  readonly setMode: (mode: string) => Effect.Effect<void, CallError | SettingRefused | SessionClosed | ActorCrashed>
   /** Ends the agent and says what that proved. The scope does the same. Idempotent; if interrupted it goes on. */
   readonly close: Effect.Effect<CleanupReport>
 }

@@ -15,14 +15,13 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { contentBlocks } from "../schema/acp/prompt.ts"
-import { agentMethods, type InitializeResult, type NewSessionResult } from "../schema/acp/protocol.ts"
+import type { InitializeResult, NewSessionResult } from "../schema/acp/protocol.ts"
 import {
   AnswerRefused,
   type ConnectionClosed,
   PromptRefused,
   type ResourceUnreleased,
-  SessionClosed,
-  SettingRefused
+  SessionClosed
 } from "../schema/errors.ts"
 import { StableId } from "../schema/identity.ts"
 import { limits } from "../schema/limits.ts"
@@ -36,7 +35,7 @@ import { Files } from "../services/Files.ts"
 import { Ids } from "../services/Ids.ts"
 import type { GatedEffect } from "../services/gate.ts"
 import type { Traits } from "../services/Provider.ts"
-import { type AgentCalls, type CallError, makeAgentCalls } from "./agentCalls.ts"
+import { makeAgentCalls } from "./agentCalls.ts"
 import type { Entry } from "./Connection.ts"
 import { type Claim, type ClaimError, Connections } from "./Connections.ts"
 import { Journal } from "./Journal.ts"
@@ -48,7 +47,7 @@ import type { GroupMessage } from "./kernel/RpcMessages.ts"
 import { admitRequest } from "./requestAdmission.ts"
 import { makePump } from "./sessionPump.ts"
 import { makeSessionRequests, type SessionRequests } from "./sessionRequests.ts"
-import { setUpSession, type SetupError } from "./sessionSetup.ts"
+import { callSetMode, setUpSession, type SetupError } from "./sessionSetup.ts"
 import { makeSessionTurns } from "./sessionTurns.ts"
 import { spawnTurn, type Turn } from "./Turn.ts"
 
@@ -270,7 +269,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     },
     Cancel: ({ payload: { turnId, by } }) => (by === "agent" ? Effect.succeed("idle") : turns.cancel(turnId, by)),
     Answer: ({ payload }) => answer(requests, payload),
-    SetMode: ({ payload: { modeId } }) => setMode({ sessionId, created, calls }, modeId)
+    SetMode: ({ payload: { modeId } }) => Actor.later(callSetMode(created, modeId, calls))
   }
   return handlers
 })
@@ -306,18 +305,4 @@ const answer = (requests: SessionRequests, { requestId, answer: given }: Payload
   if (typeof found === "string") return Effect.fail(refused(found))
   const delivered = found.ask({ _tag: "Answer", answer: given })
   return Actor.later(Effect.mapError(delivered, (error) => (error._tag === "AnswerRefused" ? error : refused("stale"))))
-}
-
-const setMode = (
-  { sessionId, created, calls }: { sessionId: string; created: NewSessionResult; calls: AgentCalls },
-  modeId: string
-) => {
-  const available = created.modes?.availableModes.map((mode) => mode.id) ?? []
-  if (!available.includes(modeId)) {
-    return Effect.fail(new SettingRefused({ setting: "mode", value: modeId, available }))
-  }
-  const params = { sessionId: created.sessionId, modeId }
-  const set = Effect.asVoid(calls.call(agentMethods.sessionSetMode, params, Schema.Unknown))
-  const isOurs = (error: CallError) => error._tag === "AgentError" || error._tag === "ConnectionClosed"
-  return Actor.later(Effect.mapError(set, (error) => (isOurs(error) ? error : new SessionClosed({ sessionId }))))
 }

@@ -73,17 +73,20 @@ const authRequired = (agent: string, initialized: InitializeResult) =>
 const fromResult = <A, E>(result: Result.Result<A, E>): Effect.Effect<A, E> =>
   Result.isSuccess(result) ? Effect.succeed(result.success) : Effect.fail(result.failure)
 
-const setMode = (created: NewSessionResult, modeId: string, context: SetupContext): Effect.Effect<void, SetupError> => {
+const setMode = (created: NewSessionResult, name: string, context: SetupContext): Effect.Effect<void, SetupError> =>
+  withQuietLimit(agentMethods.sessionSetMode, [], context)(callSetMode(created, name, context.calls))
+
+/** Sets one of the modes that the agent names. Some name theirs by URI; the part behind the last `#` is what people say. */
+export const callSetMode = (
+  created: NewSessionResult,
+  name: string,
+  calls: AgentCalls
+): Effect.Effect<void, CallError | SettingRefused> => {
   const available = created.modes?.availableModes.map((mode) => mode.id) ?? []
-  // Some agents name their modes by URI; the part behind the last `#` is what people say.
-  const known = available.find((id) => id === modeId) ?? available.find((id) => id.endsWith(`#${modeId}`))
-  if (known === undefined) return Effect.fail(new SettingRefused({ setting: "mode", value: modeId, available }))
-  const params = { sessionId: created.sessionId, modeId: known }
-  return withQuietLimit(
-    agentMethods.sessionSetMode,
-    [],
-    context
-  )(Effect.asVoid(context.calls.call(agentMethods.sessionSetMode, params, Schema.Unknown)))
+  const modeId = available.find((id) => id === name) ?? available.find((id) => id.endsWith(`#${name}`))
+  if (modeId === undefined) return Effect.fail(new SettingRefused({ setting: "mode", value: name, available }))
+  const params = { sessionId: created.sessionId, modeId }
+  return Effect.asVoid(calls.call(agentMethods.sessionSetMode, params, Schema.Unknown))
 }
 
 const setModel = (created: NewSessionResult, model: string, context: SetupContext): Effect.Effect<void, SetupError> => {

@@ -6,7 +6,16 @@ import * as Schema from "effect/Schema"
 import * as Rpc from "effect/rpc/Rpc"
 import * as RpcGroup from "effect/rpc/RpcGroup"
 import { PromptPart } from "./acp/prompt.ts"
-import { AgentError, AnswerRefused, ConnectionClosed, PromptRefused, SessionClosed, SettingRefused } from "./errors.ts"
+import {
+  AgentError,
+  AnswerMalformed,
+  AnswerRefused,
+  ConnectionClosed,
+  FrameTooLarge,
+  PromptRefused,
+  SessionClosed,
+  SettingRefused
+} from "./errors.ts"
 import { RequestAnswer } from "./request.ts"
 import { CancelledBy, TurnOutcome } from "./turn.ts"
 
@@ -46,7 +55,7 @@ export const Answer = Rpc.make("Answer", {
 
 export const SetMode = Rpc.make("SetMode", {
   payload: { modeId: Schema.String },
-  error: Schema.Union([SettingRefused, AgentError, ConnectionClosed, SessionClosed])
+  error: Schema.Union([SettingRefused, AgentError, AnswerMalformed, FrameTooLarge, ConnectionClosed, SessionClosed])
 })
 
 export const SessionRpcs = RpcGroup.make(Prompt, Outcome, Cancel, Answer, SetMode)
