@@ -6,13 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import { Journal } from "../../src/actors/Journal.ts"
 import { Runner } from "../../src/actors/Runner.ts"
 import { openSession } from "../../src/actors/Session.ts"
 import { limits } from "../../src/schema/limits.ts"
 import type { FakeAgent, Json } from "../../src/testing/FakeLinks.ts"
+import { heapUsed } from "../heap.ts"
 import { fakeProvider, handshake, makeHost, openOptions, permission, text, update, workspace } from "./host.ts"
 import {
   answers,
@@ -109,14 +108,14 @@ describe("a subscriber that does not read", () => {
     )
     return Effect.gen(function* () {
       const session = yield* (yield* Runner).open(openOptions)
-      const before = heldBytes()
+      const before = heapUsed()
       const prompt = yield* session.prompt("go")
       yield* exitAtEnd(host.agents[0])
       yield* until("the agent has begun to wait", () => sent >= 12)
       yield* settle
       const bounds = limits.subscriberBytesMax + 2 * limits.queueBytesMax
       expect(sent * MiB).toBeLessThanOrEqual(bounds + 4 * MiB)
-      expect(heldBytes() - before).toBeLessThan(bounds + 32 * MiB)
+      expect(heapUsed() - before).toBeLessThan(bounds + 32 * MiB)
       yield* host.agents[0]!.exit({ _tag: "Code", code: 0 })
       yield* Stream.runDrain(prompt.events)
       expect(yield* prompt.outcome).toMatchObject({ _tag: "Failed", undeliveredEvents: 0 })
@@ -195,14 +194,6 @@ describe("a subscriber that does not read", () => {
     }).pipe(Effect.scoped, Effect.provide(host.layer))
   })
 })
-
-/** Bytes that are really in use. */
-const heldBytes = (): number => {
-  setFlagsFromString("--expose-gc")
-  runInNewContext("gc")()
-  const { arrayBuffers, heapUsed } = process.memoryUsage()
-  return heapUsed + arrayBuffers
-}
 
 /** Talks until it hears a cancel; answers it behind everything that it has said. */
 const hearing = (answer: (agent: FakeAgent, prompt: Json) => Effect.Effect<void>) =>

@@ -4,12 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import { Runner } from "../../src/actors/Runner.ts"
 import { limits } from "../../src/schema/limits.ts"
 import type { Event } from "../../src/schema/prp/event.ts"
 import type { FakeAgent, Json } from "../../src/testing/FakeLinks.ts"
+import { heapUsed } from "../heap.ts"
 import { agentSession, handshake, makeHost, openOptions, text, update } from "./host.ts"
 import { answers, deltas, endTurn, record, until } from "./observe.ts"
 
@@ -47,14 +46,6 @@ describe("updates and the response in one write", () => {
   }
 })
 
-/** Bytes that are really in use. */
-const heldBytes = (): number => {
-  setFlagsFromString("--expose-gc")
-  runInNewContext("gc")()
-  const { arrayBuffers, heapUsed } = process.memoryUsage()
-  return heapUsed + arrayBuffers
-}
-
 const encoder = new TextEncoder()
 const linesOf = (...frames: ReadonlyArray<Json>) =>
   frames.map((frame) => `${JSON.stringify({ jsonrpc: "2.0", ...frame })}\n`).join("")
@@ -88,9 +79,9 @@ describe("lines that are no frames", () => {
         const { agent, answers, outcome, seen } = yield* onePrompt(
           Effect.fnUntraced(function* (agent, prompt) {
             yield* agent.stallStdin
-            const before = heldBytes()
+            const before = heapUsed()
             yield* Effect.repeat(agent.sendBytes(chunk), { times: 200_000 / lines - 1 })
-            grownBytes = heldBytes() - before
+            grownBytes = heapUsed() - before
             yield* agent.send(text("through"), endTurn(prompt))
           })
         )

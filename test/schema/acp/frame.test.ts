@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { encodeFrame, makeFrameDecoder } from "../../../src/schema/acp/frame.ts"
 import { FrameTooLarge } from "../../../src/schema/errors.ts"
 import { limits } from "../../../src/schema/limits.ts"
-import { collected, heapUsed } from "./heap.ts"
+import { collected, heapUsed } from "../../heap.ts"
 import { bytesOf, cut, decode, decodeChunks, gist, gists, lines, notification, request, response } from "./lines.ts"
 
 describe("makeFrameDecoder", () => {

@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { makeFrameDecoder } from "../../../src/schema/acp/frame.ts"
 import { limits } from "../../../src/schema/limits.ts"
-import { collected } from "./heap.ts"
+import { collected } from "../../heap.ts"
 import { bytesOf, cut, decode, decodeChunks, gist, gists, lines, notification, request, response } from "./lines.ts"
 
 const limit = 64

@@ -1,4 +1,4 @@
-/** Memory after a garbage collection. */
+/** Memory that is really in use. Buffers that one collection frees are counted until the next one, so there are two. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
