@@ -199,7 +199,8 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     died,
     append: say.append
   })
-  yield* forkOwned(pump.run)
+  const pumped = Deferred.makeUnsafe<void>()
+  yield* forkOwned(Effect.ensuring(pump.run, Deferred.succeed(pumped, undefined)))
 
   yield* say.force(drafts.harnessReady(options.agent, claim.initialized))
   const created = yield* setUpSession(
@@ -255,6 +256,8 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     yield* Effect.forEach(open, (turn) => turn.cancel("shutdown"), { discard: true })
     yield* Effect.forEach(open, (turn) => turn.outcome, { discard: true })
     const report = yield* connection.close
+    // What the agent has said until then comes before the last word of the session.
+    yield* Deferred.await(pumped)
     yield* say.exit(report.exit)
     yield* say.force(drafts.sessionClosed(report))
     return report

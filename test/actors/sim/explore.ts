@@ -25,8 +25,11 @@ export interface Found {
   readonly reached: ReadonlySet<string>
 }
 
-/** So many schedules of a world, and up to ten times as many until it has reached what it is to reach. */
-export const explore = (world: World, schedules: number): Found => {
+/**
+ * So many schedules of a world, and up to ten times as many until it has reached what it is to reach. Fewer when a violation
+ * is found that `isEnough`.
+ */
+export const explore = (world: World, schedules: number, isEnough?: (what: string) => boolean): Found => {
   const { program, last } = simulate(world)
   const violations: Array<Violation> = []
   const missing = new Set(world.reaches)
@@ -35,6 +38,7 @@ export const explore = (world: World, schedules: number): Found => {
   while (runs < schedules || (missing.size > 0 && runs < 10 * schedules)) {
     const options = scheduleOf(runs++)
     violations.push(...check(program(options), options).violations)
+    if (isEnough !== undefined && violations.some(({ what }) => isEnough(what))) break
     for (const state of last.ledger?.reached ?? []) {
       reached.add(state)
       missing.delete(state)
@@ -44,14 +48,14 @@ export const explore = (world: World, schedules: number): Found => {
 }
 
 /**
- * Interrupts the world's victim, else its host, at steps of its run. At scale 1 at every second one of a run of whole
- * stretches, which has some 60 steps, and at every tenth one of a run of split ones.
+ * Interrupts the world's victim, else its host, at steps of its run. At scale 1 at every third one of a run of whole
+ * stretches, which has some 60 steps, and at every fifteenth one of a run of split ones.
  */
 export const sweep = (world: World, scale: number): SweepResult => {
   const { program } = simulate(world)
   const sweeps = [
-    { yieldProbability: 0, every: 2 },
-    { yieldProbability: 0.1, every: 10 }
+    { yieldProbability: 0, every: 3 },
+    { yieldProbability: 0.1, every: 15 }
   ].map(({ yieldProbability, every }) =>
     sweepInterrupts(() => program({ yieldProbability, timeProbability: 0 }), {
       seeds: Array.from({ length: Math.ceil(scale / every) }, (_, index) => index + 1),

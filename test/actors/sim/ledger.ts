@@ -161,7 +161,8 @@ export class Ledger {
       if (isTurnTerminal(draft)) {
         this.openTurns.delete(String(draft.turnId))
         for (const [requestId, { turnId }] of this.open) {
-          if (turnId === draft.turnId) this.problem(`${requestId} is open at the terminal of ${turnId}`)
+          if (turnId === draft.turnId && !this.isOverdue)
+            this.problem(`${requestId} is open at the terminal of ${turnId}`)
         }
       }
     }
@@ -196,9 +197,13 @@ export class Ledger {
 
   /** Once the scope of the host has closed. Only what missed its deadline, and was reported for it, may still be closing. */
   readonly hostClosed = (): void => {
-    const overdue = this.registry?.counters().unreleased ?? 0
-    if (!this.isHurried && overdue > 0) this.problem("an actor missed its deadline")
-    if (overdue === 0) this.nothingLeft()
+    if (this.isOverdue && !this.isHurried) this.problem("an actor missed its deadline")
+    if (!this.isOverdue) this.nothingLeft()
+  }
+
+  /** An actor is unreleased: those above it go on without it. */
+  private get isOverdue(): boolean {
+    return (this.registry?.counters().unreleased ?? 0) > 0
   }
 
   private nothingLeft(): void {
@@ -215,6 +220,7 @@ export class Ledger {
   readonly violations = (): ReadonlyArray<string> => {
     const { events } = this
     this.checkSequence()
+    this.checkClosed()
     for (const turnId of this.turnIds(events)) {
       this.checkTurn(
         turnId,
@@ -235,6 +241,15 @@ export class Ledger {
     })
   }
 
+  /** What a session says last is that it is closed. */
+  private checkClosed(): void {
+    const closed = new Set<unknown>()
+    for (const { eventType, normalizedSessionId } of this.events) {
+      if (closed.has(normalizedSessionId)) this.problem(`${eventType} comes after its session is closed`)
+      if (eventType === "session.closed") closed.add(normalizedSessionId)
+    }
+  }
+
   private turnIds(events: ReadonlyArray<Event>): ReadonlySet<string> {
     return new Set([...this.accepted.keys(), ...events.flatMap(({ turnId }) => (turnId === undefined ? [] : [turnId]))])
   }
@@ -243,7 +258,8 @@ export class Ledger {
     const terminals = events.filter(isTurnTerminal)
     if (events[0]?.eventType !== "turn.submitted") this.problem(`${turnId} does not begin with its submission`)
     if (terminals.length !== 1) this.problem(`${turnId} has ${terminals.length} terminals`)
-    if (terminals.length > 0 && events.at(-1) !== terminals[0]) this.problem(`${turnId} has events behind its terminal`)
+    if (terminals.length > 0 && events.at(-1) !== terminals[0] && !this.isOverdue)
+      this.problem(`${turnId} has events behind its terminal`)
     for (const event of terminals) this.reached.add(event.eventType)
     for (const event of events) {
       const category = event.eventType === "provider.notice.recorded" ? valueAt(event.payload, "category") : undefined
@@ -256,6 +272,8 @@ export class Ledger {
     const expected = terminals[0]?.eventType
     for (const outcome of outcomes) {
       if (terminalOf(outcome) !== expected) this.problem(`${turnId}: ${expected}, but ${outcomeName(outcome)}`)
+      if (outcome._tag === "Failed" && outcome.closeReason === "released")
+        this.problem(`${turnId} failed by our own close`)
       if (outcome !== outcomes[0]) this.problem(`${turnId} has two outcomes`)
     }
     const [outcome] = outcomes

@@ -9,7 +9,7 @@ const scale = Number(process.env["SIM_SCALE"] ?? 1)
 export const prove = (worlds: Readonly<Record<string, World>>): void => {
   for (const [name, world] of Object.entries(worlds)) {
     it(name, { timeout: 60_000 * scale }, () => {
-      const { violations, reached } = explore(world, 24 * scale)
+      const { violations, reached } = explore(world, 16 * scale)
       expect(violations.slice(0, 3)).toEqual([])
       expect(sweep(world, scale).violations.slice(0, 3)).toEqual([])
       expect((world.reaches ?? []).filter((state) => !reached.has(state))).toEqual([])
