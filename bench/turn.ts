@@ -15,10 +15,13 @@ import { BareAgent, type Command } from "./bareAgent.ts"
 import { heapBytes, median } from "./measure.ts"
 
 const cwd = "/tmp"
+/** As in a runner that has been up for a while: until the compiler has seen the path often enough. */
+const warmUpRounds = 400
 const warmRounds = 200
 const cancelRounds = 40
 const coldRounds = 15
 const floodUpdates = 200_000
+const floodRounds = 5
 const stalledUpdates = 1_000_000
 
 type Program<A> = Effect.Effect<A, unknown, Runner>
@@ -31,7 +34,7 @@ export const run = (): Promise<Record<string, number>> =>
       firstEventMs: warm.first,
       cancelMs: yield* cancels,
       coldOverheadMs: Math.max(yield* coldTurns("namespace"), yield* coldTurns("marked")),
-      updatesPerSecond: yield* flood,
+      ...(yield* floods),
       stallGrowthMiB: yield* stall
     }
   }).pipe(Effect.provide(Greenroom.layer()), Effect.runPromise)
@@ -95,7 +98,7 @@ const warmTurns: Program<{ turn: number; first: number }> = Effect.gen(function*
   const bare = yield* openBare(script)
   const turns: Array<number> = []
   const firsts: Array<number> = []
-  for (let round = -20; round < warmRounds; round++) {
+  for (let round = -warmUpRounds; round < warmRounds; round++) {
     const rival = yield* Effect.promise(() => bare.prompt("go"))
     const own = yield* turn(ours)
     if (round < 0) continue
@@ -149,11 +152,14 @@ const coldTurns = (backend: Backend): Program<number> =>
     return median(differences)
   })
 
-const flood: Program<number> = Effect.gen(function* () {
+const floods: Program<{ updatesPerSecond: number; floodVsBare: number }> = Effect.gen(function* () {
   const script: Script = { on: { "session/prompt": [{ do: "text", times: floodUpdates, bytes: 300 }] } }
   const session = yield* open(script)
+  const bare = yield* openBare(script)
   const rates: Array<number> = []
-  for (let round = 0; round < 4; round++) {
+  const ratios: Array<number> = []
+  for (let round = -2; round < floodRounds; round++) {
+    const rival = yield* Effect.promise(() => bare.prompt("go"))
     const begin = yield* now
     const prompt = yield* session.prompt("go")
     let next = 0
@@ -163,9 +169,12 @@ const flood: Program<number> = Effect.gen(function* () {
       })
     )
     if (next !== floodUpdates) throw new Error(`${next} of ${floodUpdates} updates came through`)
-    if (round > 0) rates.push(next / (((yield* now) - begin) / 1000))
+    const tookMs = (yield* now) - begin
+    if (round < 0) continue
+    rates.push(next / (tookMs / 1000))
+    ratios.push(tookMs / rival.responseMs)
   }
-  return median(rates)
+  return { updatesPerSecond: median(rates), floodVsBare: median(ratios) }
 }).pipe(Effect.scoped)
 
 /** Heap growth of the host while its consumer stands still; the cancel must still end the turn. */

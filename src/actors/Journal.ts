@@ -112,14 +112,15 @@ export const layer: Layer.Layer<Journal, never, Ids> = Layer.effect(
         Effect.onInterrupt(() => Effect.sync(() => abandonAll(waiting)))
       )
 
-    const force = Effect.fnUntraced(function* (entry: Entry) {
-      const events = sequenced(entry, yield* Clock.currentTimeMillis)
-      for (const subscriber of subscribers) {
-        if (!matches(subscriber.filter, entry)) continue
-        for (const event of events) subscriber.queue.force(event, 0)
-        if (subscriber.filter.turnId !== undefined && events.some(isTurnTerminal)) end(subscriber)
-      }
-    })
+    const force = (entry: Entry) =>
+      Effect.map(Clock.currentTimeMillis, (nowMs) => {
+        const events = sequenced(entry, nowMs)
+        for (const subscriber of subscribers) {
+          if (!matches(subscriber.filter, entry)) continue
+          for (const event of events) subscriber.queue.force(event, 0)
+          if (subscriber.filter.turnId !== undefined && events.some(isTurnTerminal)) end(subscriber)
+        }
+      })
 
     const end = (subscriber: Subscriber) => {
       subscribers.delete(subscriber)

@@ -201,10 +201,8 @@ const opened = (session: Session, journal: Journal["Service"], ids: Ids["Service
     } satisfies PromptHandle
   })
 
-  /** A prompt that is refused leaves no subscription behind. */
-  const prompt = Effect.fn("Session.prompt")((input: PromptInput, options: PromptOptions = {}) =>
-    openWhole(promptParts(input, options))
-  )
+  /** A prompt that is refused leaves no subscription behind. No span: it would cost a prompt as much as its acceptance. */
+  const prompt = (input: PromptInput, options: PromptOptions = {}) => openWhole(promptParts(input, options))
 
   return {
     sessionId,

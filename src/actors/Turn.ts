@@ -174,7 +174,10 @@ const behaviour = Effect.fnUntraced(function* (
     Effect.suspend(() => {
       const [next, outputs] = step(machine, what)
       machine = next
-      return outputs.length === 0 ? Effect.void : Effect.forEach(outputs, perform, { discard: true })
+      const [only] = outputs
+      return only !== undefined && outputs.length === 1
+        ? perform(only)
+        : Effect.forEach(outputs, perform, { discard: true })
     })
 
   const perform = (output: TurnOutput): Effect.Effect<void> => {

@@ -1,7 +1,8 @@
 /** Work that belongs to an actor beside its handlers. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Actor from "./kernel/Actor.ts"
 
 /**
@@ -11,11 +12,10 @@ import * as Actor from "./kernel/Actor.ts"
 export const forkOwned = <R>(
   work: Effect.Effect<void, never, R>
 ): Effect.Effect<void, never, R | Actor.Self | Scope.Scope> =>
-  Effect.gen(function* () {
-    const self = yield* Actor.Self
-    const scope = yield* Effect.scope
+  Effect.contextWith((context: Context.Context<Actor.Self | Scope.Scope>) => {
+    const self = Context.get(context, Actor.Self)
     const watched = Effect.onExit(work, (exit) =>
       Exit.isFailure(exit) && Exit.hasDies(exit) ? self.crash(exit.cause) : Effect.void
     )
-    yield* Effect.forkIn(watched, scope, { startImmediately: true })
+    return Effect.asVoid(Effect.forkIn(watched, Context.get(context, Scope.Scope), { startImmediately: true }))
   })

@@ -9,6 +9,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import type { ConnectionClosed, StdinClosed } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import type { Tell } from "./kernel/Message.ts"
@@ -46,13 +47,19 @@ export const makeFrameWriter = (options: {
   const unwritten = new Set<Deferred.Deferred<void, ConnectionClosed>>()
   let dead: ConnectionClosed | undefined
 
+  /** Most frames are taken at once, and need no timer. */
   const toLink = (bytes: Uint8Array): Effect.Effect<void, ConnectionClosed> =>
-    options.toLink(bytes).pipe(
-      Effect.mapError(() => options.giveUp("stdin_closed")),
-      Effect.timeoutOrElse({
+    Effect.flatMap(Effect.forkChild(options.toLink(bytes), { startImmediately: true }), (writing) =>
+      Effect.mapError(writing.pollUnsafe() ?? timed(writing), () => options.giveUp("stdin_closed"))
+    )
+
+  const timed = (writing: Fiber.Fiber<void, StdinClosed>) =>
+    Effect.ensuring(
+      Effect.timeoutOrElse(Fiber.join(writing), {
         duration: limits.writeMs,
         orElse: () => Effect.suspend(() => Effect.fail(options.giveUp("write_timed_out")))
-      })
+      }),
+      Fiber.interrupt(writing)
     )
 
   const settle = (done: Deferred.Deferred<void, ConnectionClosed>, exit: Exit.Exit<void, ConnectionClosed>) => {

@@ -16,10 +16,14 @@ export class Ids extends Context.Service<
 export const layer: Layer.Layer<Ids> = Layer.succeed(
   Ids,
   Ids.of({
-    next: (kind) => Effect.map(Effect.all([word, word, word, word]), (words) => `${kind}_${words.join("")}`)
+    next: (kind) =>
+      Effect.map(Random.Random, (random) => `${kind}_${word(random)}${word(random)}${word(random)}${word(random)}`)
   })
 )
 
 const wordBits = 30
 
-const word = Effect.map(Random.nextIntBetween(0, 2 ** wordBits), (value) => value.toString(36).padStart(6, "0"))
+const word = (random: Random.Random): string =>
+  Math.floor(random.nextDoubleUnsafe() * 2 ** wordBits)
+    .toString(36)
+    .padStart(6, "0")

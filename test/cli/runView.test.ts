@@ -12,7 +12,8 @@ const stamp = {
   sourceSeq: 1,
   sourceInstanceId: "s",
   runId: "run_1",
-  emittedAt: "2026-01-01T00:00:00.000Z"
+  emittedAt: "2026-01-01T00:00:00.000Z",
+  normalizedSessionId: "session_1"
 }
 
 const draft = <Type extends EmittedEventType>(

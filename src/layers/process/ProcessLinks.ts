@@ -1,7 +1,7 @@
 /**
  * `AgentLinks` by owned processes.
  *
- * Guarantees: a launch is in the ledger, on disk, before it is started; a failed or interrupted open leaves nothing; a failed
+ * Guarantees: a launch is written to the ledger before it is started; a failed or interrupted open leaves nothing; a failed
  * clean-up never hides the failure before it; releasing the layer ends every link that is open and awaits the proof. A start
  * ends what dead hosts left behind, beside its own work.
  */

