@@ -10,7 +10,7 @@ import { jsonLine } from "./jsonLine.ts"
 import { stdoutStream } from "./outputStream.ts"
 
 export interface DoctorOptions {
-  /** End what is left of dead hosts; else only look. The report is of before. */
+  /** End the processes that dead hosts left and delete their private homes; else only look. The report is of before. */
   readonly reap: boolean
   readonly json: boolean
 }
@@ -32,8 +32,8 @@ export const verdictOf = (
 ): ExitCode => {
   const isLeft =
     reaped === undefined
-      ? hosts.some(({ gone, processes }) => gone && processes.length > 0)
-      : reaped.some(({ survivors }) => survivors.length > 0)
+      ? hosts.some(({ gone, homes, processes }) => gone && processes.length + homes.length > 0)
+      : reaped.some(({ keptHomes, survivors }) => survivors.length + keptHomes.length > 0)
   if (isLeft) return exitCodes.notClean
   return backends.some(({ usable }) => usable) ? exitCodes.completed : exitCodes.failed
 }

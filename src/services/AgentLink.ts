@@ -16,6 +16,9 @@ export interface Launch {
   readonly cwd: string
   readonly graces?: { readonly eofMs?: number; readonly termMs?: number; readonly killMs?: number }
   readonly backend?: Backend
+  /** A folder that was made for this launch alone, in a folder named `homes`. Its scope deletes it; if this host is killed
+   * before, a later one does. */
+  readonly home?: string
 }
 
 /** What ending a link proved. `survivors` empty is the only clean end. */

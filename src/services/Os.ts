@@ -77,6 +77,8 @@ export interface LedgerEntry {
   readonly backend: Backend
   readonly command: string
   readonly identity: ProcessIdentity | undefined
+  /** The folder that was made for this launch alone, if one was. */
+  readonly home?: string
 }
 
 /** A ledger of another host, found at a start. `hostGone` is proof: its identity does not exist any more. */
@@ -86,7 +88,16 @@ export interface ForeignLedger {
   /** Why it is held to be gone, alive, or not provable from here. */
   readonly reason: string
   readonly path: string
+  /** The launches that did not end. */
   readonly entries: ReadonlyArray<LedgerEntry>
+  /** Homes of its launches, ended ones included, that were there when it was read. */
+  readonly homes: ReadonlyArray<string>
+}
+
+/** A home of a dead host that could not be deleted, or was not ours to delete. */
+export interface KeptHome {
+  readonly path: string
+  readonly reason: string
 }
 
 export class Os extends Context.Service<
@@ -110,11 +121,12 @@ export class Os extends Context.Service<
     readonly ledger: {
       /** On disk before this returns. */
       readonly add: (entry: LedgerEntry) => Effect.Effect<void, LedgerUnwritable>
-      /** The launch is proven gone: nobody needs to look for its marker any more. */
+      /** The launch is proven gone: nobody needs to look for its marker any more. Its home is remembered while it is there. */
       readonly remove: (marker: string) => Effect.Effect<void>
       readonly foreign: Effect.Effect<ReadonlyArray<ForeignLedger>>
-      /** Deletes the ledger of a host that is gone and whose entries are all proven gone. */
-      readonly forget: (ledger: ForeignLedger) => Effect.Effect<void>
+      /** For a host that is gone and whose entries are all proven gone: deletes its homes, then its ledger. What it
+       * returns is left, and the ledger with it. */
+      readonly forget: (ledger: ForeignLedger) => Effect.Effect<ReadonlyArray<KeptHome>>
     }
   }
 >()("greenroom/services/Os") {}

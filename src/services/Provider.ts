@@ -84,7 +84,8 @@ export interface Provider {
   readonly distribution?: Distribution
   /** Looks, starts nothing. */
   readonly locate: (host: HostEnvironment) => Effect.Effect<Located>
-  /** Private folders and files it makes belong to the scope. If interrupted they are deleted. */
+  /** Private folders and files it makes belong to the scope. If interrupted they are deleted. A private home that it makes
+   * is the `home` of the launch, so that it does not outlive a killed host. */
   readonly launch: (
     options: LaunchOptions
   ) => Effect.Effect<Launch, AgentMissing | ProviderSetupFailed | EnvironmentRefused, Scope.Scope>

@@ -40,8 +40,16 @@ describe("the report of an agent", () => {
 
 describe("the verdict of the doctor", () => {
   const identity = { pid: 8, startTime: "1", bootId: "b", pidNamespace: "n" }
-  const host = { path: "/l", host: identity, gone: true, reason: "no such process", launches: 1, processes: [identity] }
-  const ledger = { host: identity, hostGone: true, reason: "no such process", path: "/l", entries: [] }
+  const host = {
+    path: "/l",
+    host: identity,
+    gone: true,
+    reason: "no such process",
+    launches: 1,
+    processes: [identity],
+    homes: []
+  }
+  const ledger = { host: identity, hostGone: true, reason: "no such process", path: "/l", entries: [], homes: [] }
   const broken = { backend: "namespace", usable: false, reason: "not allowed" } as const
   const backends = [broken, { backend: "marked", usable: true, reason: "works" } as const]
 
@@ -57,7 +65,15 @@ describe("the verdict of the doctor", () => {
 
   it("is not clean while something of a dead host is left", () => {
     expect(verdictOf({ backends, hosts: [host] }, undefined)).toBe(5)
-    expect(verdictOf({ backends, hosts: [host] }, [{ ledger, survivors: [] }])).toBe(0)
-    expect(verdictOf({ backends, hosts: [host] }, [{ ledger, survivors: [identity] }])).toBe(5)
+    expect(verdictOf({ backends, hosts: [host] }, [{ ledger, survivors: [], keptHomes: [] }])).toBe(0)
+    expect(verdictOf({ backends, hosts: [host] }, [{ ledger, survivors: [identity], keptHomes: [] }])).toBe(5)
+  })
+
+  it("is not clean while a private home of a dead host is left", () => {
+    const homes = ["/homes/a"]
+    const kept = { path: "/homes/a", reason: "EACCES" }
+    expect(verdictOf({ backends, hosts: [{ ...host, processes: [], homes }] }, undefined)).toBe(5)
+    expect(verdictOf({ backends, hosts: [{ ...host, gone: false, processes: [], homes }] }, undefined)).toBe(0)
+    expect(verdictOf({ backends, hosts: [] }, [{ ledger, survivors: [], keptHomes: [kept] }])).toBe(5)
   })
 })

@@ -3,7 +3,7 @@
  *
  * Guarantees: a launch is written to the ledger before it is started; a failed or interrupted open leaves nothing; a failed
  * clean-up never hides the failure before it; releasing the layer ends every link that is open and awaits the proof. A start
- * ends what dead hosts left behind, beside its own work.
+ * ends what dead hosts left behind, and deletes their private homes, beside its own work.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -28,8 +28,8 @@ export const layer: Layer.Layer<AgentLinks, never, Os | Ids> = Layer.effect(
 
     const start = Effect.fnUntraced(function* (launch: Launch, backend: Backend) {
       const marker = yield* ids.next("launch")
-      const { args, command, cwd, env } = launch
-      yield* os.ledger.add({ marker, backend, command, identity: undefined })
+      const { args, command, cwd, env, home } = launch
+      yield* os.ledger.add({ marker, backend, command, identity: undefined, ...(home === undefined ? {} : { home }) })
       const process = yield* os
         .spawn({ command, args, env, cwd, marker, backend })
         .pipe(Effect.tapError(() => os.ledger.remove(marker)))
@@ -52,7 +52,10 @@ export const layer: Layer.Layer<AgentLinks, never, Os | Ids> = Layer.effect(
 )
 
 const reportReaped = Effect.fnUntraced(function* (os: Os["Service"]) {
-  for (const { ledger, survivors } of yield* reap(os))
+  for (const { keptHomes, ledger, survivors } of yield* reap(os)) {
     if (survivors.length > 0)
       yield* Effect.logWarning(`${survivors.length} processes of a dead host could not be ended (${ledger.path})`)
+    else if (keptHomes.length > 0)
+      yield* Effect.logWarning(`${keptHomes.length} private homes of a dead host could not be deleted (${ledger.path})`)
+  }
 })

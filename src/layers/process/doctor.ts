@@ -28,6 +28,8 @@ export interface OtherHost {
   readonly launches: number
   /** Processes of its launches that are alive now. */
   readonly processes: ReadonlyArray<ProcessIdentity>
+  /** Private homes of its launches that are there now. */
+  readonly homes: ReadonlyArray<string>
 }
 
 export interface DoctorReport {
@@ -64,8 +66,8 @@ export const renderDoctor = (report: DoctorReport, reaped: ReadonlyArray<Reaped>
     ),
     `default    ${report.backends.find((one) => one.usable)?.backend ?? "none: no agent can be started here"}`,
     ...report.folders.map(renderFolder),
-    ...report.hosts.map(renderHost),
-    ...reaped.map(renderReaped)
+    ...report.hosts.flatMap(renderHost),
+    ...reaped.flatMap(renderReaped)
   ].join("\n")
 
 const otherHosts = (os: Os["Service"]) =>
@@ -80,7 +82,8 @@ const otherHosts = (os: Os["Service"]) =>
           gone: ledger.hostGone,
           reason: ledger.reason,
           launches: ledger.entries.length,
-          processes: found.flat()
+          processes: found.flat(),
+          homes: ledger.homes
         })
       )
     )
@@ -116,12 +119,28 @@ const measure = async (folder: string) => {
 const renderFolder = ({ bytes, complete, files, name, path: folder }: FolderSize) =>
   `${name.padEnd(11)}${folder}: ${complete ? "" : "more than "}${files} files, ${(bytes / (1024 * 1024)).toFixed(1)} MiB`
 
-const renderHost = ({ gone, host, launches, processes, reason }: OtherHost) =>
+/** The homes of a dead host are named: they may hold what an operator wants to keep. */
+const renderHost = ({ gone, homes, host, launches, processes, reason }: OtherHost): ReadonlyArray<string> => [
   `host       ${host.pid}, ${gone ? "gone" : "not proven gone"} (${reason}): ${launches} launches, ${
     processes.length === 0 ? "no process" : `processes ${processes.map(({ pid }) => pid).join(", ")}`
-  }${gone && processes.length > 0 ? "; can be reaped" : ""}`
+  }${homes.length === 0 ? "" : `, ${countOfHomes(homes.length)}`}${
+    gone && processes.length + homes.length > 0 ? "; can be reaped" : ""
+  }`,
+  ...(gone ? homes.map((home) => `home       ${home}: left by host ${host.pid}`) : [])
+]
 
-const renderReaped = ({ ledger, survivors }: Reaped) =>
-  `reaped     host ${ledger.host.pid}: ${
-    survivors.length === 0 ? "nothing is left" : `still there: ${survivors.map(({ pid }) => pid).join(", ")}`
-  }`
+const renderReaped = ({ keptHomes, ledger, survivors }: Reaped): ReadonlyArray<string> => {
+  const deleted = ledger.homes.length - keptHomes.length
+  const left = [
+    ...survivors.map(({ pid }) => String(pid)),
+    ...(keptHomes.length === 0 ? [] : [countOfHomes(keptHomes.length)])
+  ]
+  return [
+    `reaped     host ${ledger.host.pid}: ${left.length === 0 ? "nothing is left" : `still there: ${left.join(", ")}`}${
+      deleted === 0 ? "" : `; ${countOfHomes(deleted)} deleted`
+    }`,
+    ...keptHomes.map(({ path: home, reason }) => `home       ${home}: not deleted (${reason})`)
+  ]
+}
+
+const countOfHomes = (count: number) => `${count} private ${count === 1 ? "home" : "homes"}`

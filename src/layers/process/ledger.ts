@@ -4,6 +4,9 @@
  * One folder per host, `<folder>/<unique>/launches.ndjson`: the host's identity, then one line per launch begun or ended.
  * Only its own host writes a ledger; others read it, and delete it once its host is proven gone and nothing is left. The file
  * is made at the first launch or shortly before, written anew when it is mostly ended launches, and deleted with its folder at a clean end.
+ *
+ * The private home of a launch is remembered from its begin until it is seen to be gone: its scope may delete it long after
+ * the launch has ended.
  */
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -13,7 +16,8 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { LedgerUnwritable } from "../../schema/errors.ts"
 import { limits } from "../../schema/limits.ts"
-import type { ForeignLedger, LedgerEntry, ProcessIdentity } from "../../services/Os.ts"
+import type { ForeignLedger, KeptHome, LedgerEntry, ProcessIdentity } from "../../services/Os.ts"
+import { deleteHome, existingHomes } from "./homes.ts"
 import { type LedgerHost, ledgerFile, parseLedger } from "./ledgerFile.ts"
 import { errorCode } from "./pipes.ts"
 import { isSame, type ProcessTable } from "./ProcessTable.ts"
@@ -24,7 +28,7 @@ export interface Ledger {
   readonly add: (entry: LedgerEntry) => Effect.Effect<void, LedgerUnwritable>
   readonly remove: (marker: string) => Effect.Effect<void>
   readonly foreign: Effect.Effect<ReadonlyArray<ForeignLedger>>
-  readonly forget: (ledger: ForeignLedger) => Effect.Effect<void>
+  readonly forget: (ledger: ForeignLedger) => Effect.Effect<ReadonlyArray<KeptHome>>
 }
 
 /** The ledger of this host in `folder`; `unique` names it among all hosts that ever were. */
@@ -38,6 +42,8 @@ export const makeLedger = Effect.fnUntraced(function* (
   const file = ledgerFile(own, host)
   const one = yield* Semaphore.make(1)
   const live = new Map<string, LedgerEntry>()
+  /** Of ended launches, when they were last looked at. */
+  let homes = new Set<string>()
   let waiting: Array<{ readonly line: string; readonly done: Deferred.Deferred<void, LedgerUnwritable> }> = []
   let deadLines = 0
 
@@ -66,20 +72,27 @@ export const makeLedger = Effect.fnUntraced(function* (
   // A line that gets lost costs a later host one look for a marker that nobody carries.
   const remove = (marker: string) =>
     Effect.suspend(() => {
+      const home = live.get(marker)?.home
       if (!live.delete(marker)) return Effect.void
+      if (home !== undefined) homes.add(home)
       deadLines += 2
       if (deadLines <= limits.ledgerDeadLinesMax) return attempt(own, () => file.appendLazily(endLine(marker)))
       deadLines = 0
-      return attempt(own, () => file.rewrite([...live.values()].map(beginLine)))
+      return attempt(own, async () => {
+        homes = new Set(await existingHomes(homes))
+        await file.rewrite([...[...homes].map(homeLine), ...[...live.values()].map(beginLine)])
+      })
     }).pipe(one.withPermit, Effect.ignore, Effect.uninterruptible)
 
-  yield* Effect.addFinalizer(() => Effect.ignore(attempt(own, () => file.close(live.size === 0))))
+  const close = async () => file.close(live.size === 0 && (await existingHomes(homes)).length === 0)
+  yield* Effect.addFinalizer(() => Effect.ignore(attempt(own, close)))
   const prepare = attempt(own, file.prepare).pipe(one.withPermit, Effect.ignore, Effect.uninterruptible)
   return { prepare, add, remove, foreign: readForeign(folder, unique, table), forget }
 })
 
-const beginLine = ({ backend, command, marker }: LedgerEntry) =>
-  JSON.stringify({ begun: marker, backend, command: command.slice(0, commandCharactersMax) })
+const beginLine = ({ backend, command, home, marker }: LedgerEntry) =>
+  JSON.stringify({ begun: marker, backend, command: command.slice(0, commandCharactersMax), home })
+const homeLine = (home: string) => JSON.stringify({ home })
 const endLine = (marker: string) => JSON.stringify({ ended: marker })
 const commandCharactersMax = 1024
 
@@ -106,7 +119,8 @@ const readOne = Effect.fnUntraced(function* (
   if (parsed === undefined) return undefined
   const { machine, ...host } = parsed.host
   const now = yield* table.readIdentity(host.pid)
-  return { host, path: folder, entries: parsed.entries, ...verdict(host, machine, table, now) }
+  const homes = yield* Effect.promise(() => existingHomes(parsed.homes))
+  return { host, path: folder, entries: parsed.entries, homes, ...verdict(host, machine, table, now) }
 })
 
 /** Whether the host is proven gone. Numbers of another pid namespace or machine say nothing here. */
@@ -126,7 +140,15 @@ const verdict = (
   return { hostGone: true, reason: now === undefined ? "its host has ended" : "its host's number is another's by now" }
 }
 
-const forget = (ledger: ForeignLedger) => orElse(() => fs.rm(ledger.path, { recursive: true, force: true }), undefined)
+const forget = Effect.fnUntraced(function* (ledger: ForeignLedger): Effect.fn.Return<ReadonlyArray<KeptHome>> {
+  const kept: Array<KeptHome> = []
+  for (const home of ledger.homes) {
+    const reason = yield* Effect.promise(() => deleteHome(home))
+    if (reason !== undefined) kept.push({ path: home, reason })
+  }
+  if (kept.length === 0) yield* orElse(() => fs.rm(ledger.path, { recursive: true, force: true }), undefined)
+  return kept
+})
 
 const orElse = <A>(run: () => Promise<A>, otherwise: A): Effect.Effect<A> =>
   Effect.catch(Effect.tryPromise({ try: run, catch: errorCode }), () => Effect.succeed(otherwise))

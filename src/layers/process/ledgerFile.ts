@@ -21,17 +21,22 @@ export type LedgerHost = typeof LedgerHost.Type
 const Begun = Schema.Struct({
   begun: Schema.String,
   backend: Schema.Literals(["namespace", "marked"]),
-  command: Schema.String
+  command: Schema.String,
+  home: Schema.optionalKey(Schema.String)
 })
 const Ended = Schema.Struct({ ended: Schema.String })
+/** Of a launch whose own lines are no longer there. */
+const Home = Schema.Struct({ home: Schema.String })
 
 const decodeHost = Schema.decodeUnknownResult(LedgerHost)
-const decodeLine = Schema.decodeUnknownResult(Schema.Union([Begun, Ended]))
+const decodeLine = Schema.decodeUnknownResult(Schema.Union([Begun, Ended, Home]))
 
 export interface ParsedLedger {
   readonly host: LedgerHost
   /** The launches that did not end. */
   readonly entries: ReadonlyArray<LedgerEntry>
+  /** Of all launches: a home may outlive its launch. */
+  readonly homes: ReadonlyArray<string>
 }
 
 /** `undefined` without a whole first line. Other lines that are not whole are passed over: their launch never started. */
@@ -40,16 +45,27 @@ export const parseLedger = (text: string): ParsedLedger | undefined => {
   const host = Result.flatMap(parseJson(first ?? ""), decodeHost)
   if (Result.isFailure(host)) return undefined
   const entries = new Map<string, LedgerEntry>()
+  const homes = new Set<string>()
   for (const line of rest) {
     const decoded = Result.flatMap(parseJson(line), decodeLine)
     if (Result.isFailure(decoded)) continue
-    if ("ended" in decoded.success) entries.delete(decoded.success.ended)
-    else {
-      const { backend, begun, command } = decoded.success
-      entries.set(begun, { marker: begun, backend, command, identity: undefined })
+    if ("ended" in decoded.success) {
+      entries.delete(decoded.success.ended)
+      continue
     }
+    const { home } = decoded.success
+    if (home !== undefined) homes.add(home)
+    if (!("begun" in decoded.success)) continue
+    const { backend, begun, command } = decoded.success
+    entries.set(begun, {
+      marker: begun,
+      backend,
+      command,
+      identity: undefined,
+      ...(home === undefined ? {} : { home })
+    })
   }
-  return { host: host.success, entries: [...entries.values()] }
+  return { host: host.success, entries: [...entries.values()], homes: [...homes] }
 }
 
 const parseJson = (text: string): Result.Result<unknown, unknown> =>

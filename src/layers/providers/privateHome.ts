@@ -3,6 +3,9 @@
  *
  * Guarantees: each folder is 0700 and each file 0600; a home made here is deleted with its scope, after everything that the
  * scope started later has ended. A home that was given stays.
+ *
+ * Not guaranteed: a host that is killed between making a home and writing the launch to its ledger leaves the home for ever:
+ * nobody knows whose it is. Once that line is written a later host deletes it.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

@@ -140,6 +140,7 @@ const launch = Effect.fnUntraced(function* (
     args: [...located.args, ...parts.flatMap((part) => part.args ?? [])],
     env: yield* Effect.fromResult(environment(options, home, parts)),
     cwd: options.cwd,
+    ...(home === undefined || options.privateHome !== undefined ? {} : { home }),
     ...(profile.traits?.graces === undefined ? {} : { graces: profile.traits.graces })
   }
 })

@@ -23,9 +23,27 @@ const report: DoctorReport = {
       gone: true,
       reason: "its host has ended",
       launches: 1,
-      processes: [identityOf(8)]
+      processes: [identityOf(8)],
+      homes: []
     },
-    { path: "/s/2", host: identityOf(9), gone: false, reason: "its host is alive", launches: 2, processes: [] }
+    {
+      path: "/s/2",
+      host: identityOf(9),
+      gone: false,
+      reason: "its host is alive",
+      launches: 2,
+      processes: [],
+      homes: ["/homes/9"]
+    },
+    {
+      path: "/s/3",
+      host: identityOf(10),
+      gone: true,
+      reason: "its host has ended",
+      launches: 0,
+      processes: [],
+      homes: ["/homes/a", "/homes/b"]
+    }
   ]
 }
 
@@ -40,7 +58,10 @@ describe("the doctor", () => {
         "default    marked",
         "state      /s: 2 files, 1.5 MiB",
         "host       7, gone (its host has ended): 1 launches, processes 8; can be reaped",
-        "host       9, not proven gone (its host is alive): 2 launches, no process"
+        "host       9, not proven gone (its host is alive): 2 launches, no process, 1 private home",
+        "host       10, gone (its host has ended): 0 launches, no process, 2 private homes; can be reaped",
+        "home       /homes/a: left by host 10",
+        "home       /homes/b: left by host 10"
       ].join("\n")
     )
   })
@@ -50,12 +71,21 @@ describe("the doctor", () => {
   })
 
   it("says what was reaped and what is still there", () => {
-    const ledger = { host: identityOf(7), hostGone: true, reason: "", path: "/s/1", entries: [] }
+    const ledger = { host: identityOf(7), hostGone: true, reason: "", path: "/s/1", entries: [], homes: [] }
+    const homes = ["/homes/a", "/homes/b"]
     const lines = renderDoctor(report, [
-      { ledger, survivors: [] },
-      { ledger, survivors: [identityOf(8)] }
+      { ledger, survivors: [], keptHomes: [] },
+      { ledger, survivors: [identityOf(8)], keptHomes: [] },
+      { ledger: { ...ledger, homes }, survivors: [], keptHomes: [] },
+      { ledger: { ...ledger, homes }, survivors: [], keptHomes: [{ path: "/homes/b", reason: "EACCES" }] }
     ]).split("\n")
-    expect(lines.slice(-2)).toEqual(["reaped     host 7: nothing is left", "reaped     host 7: still there: 8"])
+    expect(lines.slice(-5)).toEqual([
+      "reaped     host 7: nothing is left",
+      "reaped     host 7: still there: 8",
+      "reaped     host 7: nothing is left; 2 private homes deleted",
+      "reaped     host 7: still there: 1 private home; 1 private home deleted",
+      "home       /homes/b: not deleted (EACCES)"
+    ])
   })
 
   it.live("measures folders and looks for what dead hosts left, and ends nothing", () =>
@@ -66,7 +96,13 @@ describe("the doctor", () => {
       vi.stubEnv("XDG_CACHE_HOME", path.join(folder, "none"))
       fs.mkdirSync(path.join(folder, "greenroom", "hosts", "x"), { recursive: true })
       fs.writeFileSync(path.join(folder, "greenroom", "hosts", "x", "launches.ndjson"), "12345")
-      const dead = { host: identityOf(7), hostGone: true, reason: "its host has ended", path: "/x" }
+      const dead = {
+        host: identityOf(7),
+        hostGone: true,
+        reason: "its host has ended",
+        path: "/x",
+        homes: ["/homes/x"]
+      }
       const entries = [{ marker: "m", backend: "marked" as const, command: "c", identity: undefined }]
       const looked = yield* Effect.provideService(doctor, Os, {
         backends: Effect.succeed(report.backends),
@@ -87,7 +123,7 @@ describe("the doctor", () => {
         { bytes: 5, files: 1 },
         { bytes: 0, files: 0 }
       ])
-      expect(looked.hosts).toMatchObject([{ gone: true, launches: 1, processes: [identityOf(8)] }])
+      expect(looked.hosts).toMatchObject([{ gone: true, launches: 1, processes: [identityOf(8)], homes: ["/homes/x"] }])
       expect(looked.node.supported).toBe(true)
     }).pipe(Effect.scoped)
   )

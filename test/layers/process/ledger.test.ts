@@ -5,6 +5,7 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { afterAll, describe } from "vitest"
 import { makeLedger } from "../../../src/layers/process/ledger.ts"
+import { refusalOf } from "../../../src/layers/process/homes.ts"
 import { parseLedger } from "../../../src/layers/process/ledgerFile.ts"
 import type { ProcessTable } from "../../../src/layers/process/ProcessTable.ts"
 import { LedgerUnwritable } from "../../../src/schema/errors.ts"
@@ -21,6 +22,13 @@ const freshFolder = () => {
 afterAll(() => made.forEach((folder) => fs.rmSync(folder, { recursive: true, force: true })))
 
 const entry = (marker: string): LedgerEntry => ({ marker, backend: "marked", command: "agent", identity: undefined })
+
+const makeHome = (folder: string, name: string): string => {
+  const home = path.join(folder, "homes", name)
+  fs.mkdirSync(path.join(home, ".config"), { recursive: true })
+  fs.writeFileSync(path.join(home, ".config", "login"), "secret")
+  return home
+}
 
 const nameless = "nameless"
 
@@ -114,6 +122,52 @@ describe("the ledger of a host", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("remembers a home until it is gone, also when the launch has ended and the ledger is written anew", () =>
+    Effect.gen(function* () {
+      const folder = freshFolder()
+      const [stays, goes, live] = [makeHome(folder, "stays"), makeHome(folder, "goes"), makeHome(folder, "live")]
+      const ledger = yield* makeLedger(folder, "one", alone)
+      const homes = () => parseLedger(linesOf(folder).join("\n"))?.homes
+      yield* ledger.add({ ...entry("a"), home: stays })
+      yield* ledger.add({ ...entry("b"), home: goes })
+      yield* ledger.add({ ...entry("c"), home: live })
+      yield* ledger.remove("a")
+      yield* ledger.remove("b")
+      expect(homes()).toEqual([stays, goes, live])
+      fs.rmSync(goes, { recursive: true })
+      for (let index = 0; index <= limits.ledgerDeadLinesMax / 2 - 2; index++) {
+        yield* ledger.add(entry(`m${index}`))
+        yield* ledger.remove(`m${index}`)
+      }
+      expect(linesOf(folder)).toHaveLength(3)
+      expect(homes()).toEqual([stays, live])
+      expect(parseLedger(linesOf(folder).join("\n"))?.entries).toEqual([{ ...entry("c"), home: live }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("stays at a clean end while a home is there", () =>
+    Effect.gen(function* () {
+      const folder = freshFolder()
+      const use = (unique: string, home: string) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const ledger = yield* makeLedger(path.join(folder, "hosts"), unique, alone)
+            yield* ledger.add({ ...entry("a"), home })
+            yield* ledger.remove("a")
+          })
+        )
+      yield* use("kept", makeHome(folder, "there"))
+      yield* use("clean", path.join(folder, "homes", "deleted"))
+      expect(fs.readdirSync(path.join(folder, "hosts"))).toEqual(["kept"])
+    })
+  )
+
+  it("is read when no line of it knows of homes", () => {
+    const host = JSON.stringify({ ...identityOf(7), machine: null })
+    const begun = JSON.stringify({ begun: "a", backend: "marked", command: "agent" })
+    expect(parseLedger(`${host}\n${begun}\n`)).toMatchObject({ entries: [entry("a")], homes: [] })
+  })
+
   it("is read after a crash in the middle of a line", () => {
     const host = JSON.stringify({ ...identityOf(7), machine: null })
     const begun = JSON.stringify({ begun: "a", backend: "marked", command: "x" })
@@ -175,4 +229,80 @@ describe("the ledgers of others", () => {
       expect(fs.readdirSync(folder)).not.toContain("other")
     })
   )
+
+  const homesSeen = (folder: string, homes: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const hosts = path.join(folder, "hosts")
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const dead = yield* makeLedger(hosts, "other", machine(other, []))
+          yield* Effect.forEach(homes, (home, index) => dead.add({ ...entry(`m${index}`), home }))
+        })
+      )
+      const ledger = yield* makeLedger(hosts, "own", machine(own, []))
+      const [found] = yield* ledger.foreign
+      const kept = found === undefined ? [] : yield* ledger.forget(found)
+      return { homes: found?.homes, kept, isKept: fs.existsSync(path.join(hosts, "other")) }
+    }).pipe(Effect.scoped)
+
+  it.live("are forgotten with their homes, and no other home is touched", () =>
+    Effect.gen(function* () {
+      const folder = freshFolder()
+      const neighbour = makeHome(folder, "neighbour")
+      const outside = path.join(folder, "outside")
+      fs.mkdirSync(outside)
+      fs.writeFileSync(path.join(outside, "file"), "")
+      const homes = [makeHome(folder, "one"), makeHome(folder, "two")]
+      fs.symlinkSync(outside, path.join(folder, "homes", "one", "link"))
+      const seen = yield* homesSeen(folder, [...homes, path.join(folder, "homes", "gone")])
+      expect(seen).toEqual({ homes, kept: [], isKept: false })
+      expect(fs.readdirSync(path.join(folder, "homes"))).toEqual([path.basename(neighbour)])
+      expect(fs.readdirSync(outside)).toEqual(["file"])
+    })
+  )
+
+  it.live.each([
+    [
+      "a link",
+      (folder: string) => {
+        fs.mkdirSync(path.join(folder, "homes"))
+        fs.symlinkSync(path.join(folder, "precious"), path.join(folder, "homes", "link"))
+        return path.join(folder, "homes", "link")
+      }
+    ],
+    [
+      "behind a link",
+      (folder: string) => {
+        fs.symlinkSync(folder, path.join(folder, "homes"))
+        return path.join(folder, "homes", "precious")
+      }
+    ],
+    [
+      "a file",
+      (folder: string) => {
+        fs.mkdirSync(path.join(folder, "homes"))
+        fs.writeFileSync(path.join(folder, "homes", "file"), "")
+        return path.join(folder, "homes", "file")
+      }
+    ],
+    ["not in a folder of homes", (folder: string) => path.join(folder, "precious")],
+    ["not named straight", (folder: string) => `${path.dirname(makeHome(folder, "x"))}/..`]
+  ] as const)("keep a home that is %s, and are kept", ([, make]) =>
+    Effect.gen(function* () {
+      const folder = freshFolder()
+      fs.mkdirSync(path.join(folder, "precious"))
+      fs.writeFileSync(path.join(folder, "precious", "file"), "")
+      const home = make(folder)
+      const { isKept, kept } = yield* homesSeen(folder, [home])
+      expect([isKept, kept.map((one) => one.path)]).toEqual([true, [home]])
+      expect(fs.readdirSync(path.join(folder, "precious"))).toEqual(["file"])
+      expect(fs.existsSync(home)).toBe(true)
+    })
+  )
+
+  it("never take another user's folder for a home of ours", () => {
+    const folder = { isDirectory: () => true, uid: 1000 }
+    expect(refusalOf("/cache/homes/a", folder, folder, 1000)).toBeUndefined()
+    expect(refusalOf("/cache/homes/a", folder, { ...folder, uid: 1001 }, 1000)).toBe("it is another user's")
+  })
 })

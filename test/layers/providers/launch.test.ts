@@ -91,8 +91,9 @@ describe("launch", () => {
     Effect.gen(function* () {
       const { options, folder } = yield* setUp(provider.id)
       const scope = yield* Scope.make()
-      const { env } = yield* Scope.provide(provider.launch(options), scope)
+      const { env, home: named } = yield* Scope.provide(provider.launch(options), scope)
       const home = env["HOME"] ?? ""
+      assert.strictEqual(named, home)
       assert.include(home, `${folder}/cache/greenroom/homes/`)
       const folders = Object.entries(env).filter(([name]) => /^XDG_|^TMPDIR$|^HOME$/.test(name))
       assert.deepStrictEqual(
@@ -119,6 +120,7 @@ describe("launch", () => {
       const given = `${folder}/given`
       const launch = yield* Effect.scoped(provider.launch({ ...options, privateHome: given }))
       assert.strictEqual(launch.env["HOME"], given)
+      assert.isUndefined(launch.home)
       assert.strictEqual(modeOf(given), "700")
     })
   )
@@ -126,8 +128,9 @@ describe("launch", () => {
   each("points at nothing private when the home is the user's", (provider) =>
     Effect.gen(function* () {
       const { options, folder } = yield* setUp(provider.id)
-      const { env } = yield* provider.launch({ ...options, home: "user" })
+      const { env, home } = yield* provider.launch({ ...options, home: "user" })
       assert.strictEqual(env["HOME"], `${folder}/user`)
+      assert.isUndefined(home)
       assert.isFalse(existsSync(`${folder}/cache/greenroom/homes`))
       assert.isFalse(existsSync(`${folder}/user`))
     })
