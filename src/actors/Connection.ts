@@ -93,6 +93,7 @@ export const openConnection = Effect.fnUntraced(function* (
     toLink: link.write,
     toMailbox: (message) => ref.tell(message),
     giveUp: life.giveUp,
+    stdinClosed: life.stdinClosed,
     ending: life.cause
   })
   const slots = makeAnswerSlots({
@@ -200,20 +201,27 @@ const makeLife = (link: AgentLink) => {
     return cause
   })
 
+  /** An agent that has exited says so in a moment; its output is read to the end then, and tells the cause with the exit. */
+  const stdinClosed = Effect.flatMap(Effect.timeoutOption(link.exit, limits.drainAfterExitMs), (exit) =>
+    exit._tag === "Some" ? Effect.flatMap(Deferred.await(closed), Effect.fail) : Effect.fail(giveUp("stdin_closed"))
+  )
+
   return {
     giveUp,
+    stdinClosed,
     cause: () => cause,
     retire: (reason: CloseReason) => Effect.sync(() => void giveUp(reason)),
     closed: Deferred.await(closed),
     run: (read: Effect.Effect<void>, finish: (cause: ConnectionClosed) => void) =>
       Effect.raceFirst(Effect.andThen(read, outputEnded), retired.await).pipe(
-        Effect.onExit(() =>
+        Effect.onExit((exit) =>
           Effect.sync(() => {
-            const why = because("released")
+            const why = because(Exit.hasDies(exit) ? "crashed" : "released")
             finish(why)
             Deferred.doneUnsafe(closed, Exit.succeed(why))
           })
-        )
+        ),
+        Effect.tapDefect((defect) => Effect.logError("a defect ended the reading of an agent", defect))
       )
   }
 }

@@ -125,6 +125,7 @@ const shakeHands = Effect.fnUntraced(function* (connection: Connection, launch: 
               method: "initialize",
               deadlineMs: limits.initializeMs,
               framesSeen: connection.framesSeen(),
+              noiseLines: connection.noise.lines,
               stderrTail: connection.link.stderrTail()
             })
           )

@@ -15,6 +15,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { contentBlocks } from "../schema/acp/prompt.ts"
+import type { Noise } from "../schema/acp/noise.ts"
 import type { InitializeResult, NewSessionResult } from "../schema/acp/protocol.ts"
 import {
   AnswerRefused,
@@ -35,6 +36,7 @@ import { Files } from "../services/Files.ts"
 import { Ids } from "../services/Ids.ts"
 import type { GatedEffect } from "../services/gate.ts"
 import type { Traits } from "../services/Provider.ts"
+import { redactLine, sensitiveValues } from "../services/redaction.ts"
 import { makeAgentCalls } from "./agentCalls.ts"
 import type { Entry } from "./Connection.ts"
 import { type Claim, type ClaimError, Connections } from "./Connections.ts"
@@ -149,6 +151,9 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
   const { sessionId, launch } = options
   const context = yield* Effect.context<Services | Actor.Self>()
   const say = makeSpeech(yield* Journal, options)
+  yield* Effect.addFinalizer((exit) =>
+    Exit.hasDies(exit) && say.hasStarted() ? say.failed(drafts.sessionCrashed) : Effect.void
+  )
   const claim = yield* (yield* Connections).claim(`connection:${sessionId}`, launch)
   const { connection } = claim
   const calls = makeAgentCalls(connection)
@@ -169,7 +174,8 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     for (const turn of turns.open()) yield* turn.died(cause)
     if (isClosing) return
     yield* say.exit(cause.exit)
-    yield* say.force(drafts.sessionFailed(cause))
+    yield* say.noise(connection.noise)
+    yield* say.failed(drafts.sessionFailed(cause))
   })
 
   const request = Effect.fnUntraced(function* (turn: Turn, one: Extract<Entry, { readonly _tag: "Request" }>) {
@@ -213,7 +219,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
       sessionKnown: (id) => void (agentSessionId = id)
     }
   )
-  yield* say.force(drafts.sessionStarted(sessionId, options.agent, created.sessionId))
+  yield* say.started(drafts.sessionStarted(sessionId, options.agent, created.sessionId))
   if (options.unverified.length > 0) yield* say.force(drafts.gateUnverified(sessionId, options.unverified))
 
   const accept = Effect.fnUntraced(function* ({
@@ -259,7 +265,8 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     // What the agent has said until then comes before the last word of the session.
     yield* Deferred.await(pumped)
     yield* say.exit(report.exit)
-    yield* say.force(drafts.sessionClosed(report))
+    yield* say.noise(connection.noise)
+    yield* say.closed(drafts.sessionClosed(report))
     return report
   })
 
@@ -282,12 +289,23 @@ type Payload<Tag extends SessionMessage["_tag"]> = Extract<SessionMessage, { rea
 const agentOf = ({ agent, model }: SessionOptions) => ({ provider: agent, model: model ?? null })
 
 /** What a session says of itself, apart from its turns. */
-const makeSpeech = (journal: Journal["Service"], { runId, sessionId }: SessionOptions) => {
+const makeSpeech = (journal: Journal["Service"], { runId, sessionId, launch }: SessionOptions) => {
   const closing = Latch.makeUnsafe(false)
-  let isExitSaid = false
+  /** What is said once, or not any more. */
+  const said = new Set<"started" | "noise" | "exit" | "failed" | "closed">()
   const force = (...made: ReadonlyArray<EventDraft>) => journal.force({ runId, sessionId, drafts: made, bytes: 0 })
   return {
     force,
+    started: (draft: EventDraft) => Effect.suspend(() => (said.add("started"), force(draft))),
+    hasStarted: () => said.has("started"),
+    /** Once, and not of what is closed. */
+    failed: (draft: EventDraft) =>
+      Effect.suspend(() => {
+        if (said.has("failed") || said.has("closed")) return Effect.void
+        said.add("failed")
+        return force(draft)
+      }),
+    closed: (draft: EventDraft) => Effect.suspend(() => (said.add("closed"), force(draft))),
     /** Waits for subscribers until `draining` opens, by default until the session closes. */
     append: (made: ReadonlyArray<EventDraft>, bytes: number, draining: Latch.Latch | undefined) =>
       Effect.asVoid(journal.append({ runId, sessionId, drafts: made, bytes }, draining ?? closing)),
@@ -295,9 +313,18 @@ const makeSpeech = (journal: Journal["Service"], { runId, sessionId }: SessionOp
     /** Once, as soon as it is known. */
     exit: (exit: ConnectionClosed["exit"]) =>
       Effect.suspend(() => {
-        if (exit === undefined || isExitSaid) return Effect.void
-        isExitSaid = true
+        if (exit === undefined || said.has("exit")) return Effect.void
+        said.add("exit")
         return force(drafts.harnessExited(exit))
+      }),
+    /** Once, at the end, if there was any. */
+    noise: (noise: Noise) =>
+      Effect.suspend(() => {
+        if (said.has("noise") || noise.lines + noise.invalidUtf8Lines === 0) return Effect.void
+        said.add("noise")
+        const values = sensitiveValues(launch.env)
+        const samples = noise.samples.map((line) => redactLine(line, values))
+        return force(drafts.outputNoise(sessionId, { ...noise, samples }))
       })
   }
 }

@@ -40,7 +40,9 @@ export const makeFrameWriter = (options: {
   readonly toLink: (bytes: Uint8Array) => Effect.Effect<void, StdinClosed>
   readonly toMailbox: (message: WriteMessage) => Effect.Effect<void, unknown>
   /** Ends the connection; answers the cause that everybody gets. */
-  readonly giveUp: (why: "write_timed_out" | "stdin_closed" | "released") => ConnectionClosed
+  readonly giveUp: (why: "write_timed_out" | "released") => ConnectionClosed
+  /** Ends the connection because the agent takes nothing more, and fails with the cause, once that is known. */
+  readonly stdinClosed: Effect.Effect<never, ConnectionClosed>
   /** The cause, from the moment that the connection is to end. */
   readonly ending: () => ConnectionClosed | undefined
 }): FrameWriter => {
@@ -50,7 +52,7 @@ export const makeFrameWriter = (options: {
   /** Most frames are taken at once, and need no timer. */
   const toLink = (bytes: Uint8Array): Effect.Effect<void, ConnectionClosed> =>
     Effect.flatMap(Effect.forkChild(options.toLink(bytes), { startImmediately: true }), (writing) =>
-      Effect.mapError(writing.pollUnsafe() ?? timed(writing), () => options.giveUp("stdin_closed"))
+      Effect.catchTag(writing.pollUnsafe() ?? timed(writing), "StdinClosed", () => options.stdinClosed)
     )
 
   const timed = (writing: Fiber.Fiber<void, StdinClosed>) =>

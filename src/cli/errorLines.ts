@@ -37,7 +37,7 @@ const wordsOf = (error: RunError): ReadonlyArray<string> => {
     case "HandshakeTimeout":
       return [
         `the agent did not answer ${error.method} within ${error.deadlineMs} ms`,
-        ...(error.framesSeen === 0 ? ["it sent nothing at all: was it started without its ACP option?"] : [])
+        ...(error.framesSeen === 0 ? [`${unheard(error.noiseLines)}: was it started without its ACP option?`] : [])
       ]
     case "ProtocolVersionUnsupported":
       return [`the agent speaks version ${error.offered} of the protocol, not ${error.requested}`]
@@ -94,3 +94,6 @@ const exitText = (exit: ExitFact): string => {
       return ""
   }
 }
+
+const unheard = (noiseLines: number): string =>
+  noiseLines === 0 ? "it sent nothing at all" : `it sent ${noiseLines} lines that are no frames of ACP`

@@ -175,12 +175,16 @@ export class PolicyNotEnforceable extends Schema.TaggedError<PolicyNotEnforceabl
 
 // Connections
 
-/** `initialize` was not answered in time. `framesSeen` 0 often means: started without its ACP flag. */
+/**
+ * `initialize` was not answered in time. `framesSeen` 0 often means: started without its ACP flag; so do `noiseLines`, the lines
+ * of its output that were no frames.
+ */
 export class HandshakeTimeout extends Schema.TaggedError<HandshakeTimeout>()("HandshakeTimeout", {
   code: Schema.tag("handshake_timeout"),
   method: Schema.String,
   deadlineMs: Schema.Number,
   framesSeen: Schema.Number,
+  noiseLines: Schema.Number,
   stderrTail: StderrTail
 }) {}
 
@@ -199,8 +203,8 @@ export const CloseReason = Schema.Literals([
   "oversized_response",
   "cancel_unacknowledged",
   "guard_violation",
-  "handshake_failed",
   "retired",
+  "crashed",
   "released"
 ])
 export type CloseReason = typeof CloseReason.Type

@@ -146,11 +146,29 @@ describe("frames to the agent", () => {
     onConnection(
       Effect.fnUntraced(function* (connection, agent) {
         yield* agent.closeStdin
-        const error = yield* Effect.flip(ask(connection, "a"))
+        const asking = yield* Effect.forkChild(Effect.flip(ask(connection, "a")))
+        yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+        yield* TestClock.adjust(limits.drainAfterExitMs - 1)
+        expect(asking.pollUnsafe()).toBeUndefined()
+        yield* TestClock.adjust(1)
+        const error = yield* Fiber.join(asking)
         expect(error).toMatchObject({ _tag: "ConnectionClosed", reason: "stdin_closed" })
         expect(yield* connection.closed).toBe(error)
         expect(tags(yield* drain(connection))).toEqual(["Asked", "Closed"])
         yield* until("the agent is ended", agent.isEnded)
+      })
+    )
+  )
+
+  it.effect("fail with the exit of an agent that has ended, although the write tells of it first", () =>
+    onConnection(
+      Effect.fnUntraced(function* (connection, agent) {
+        yield* agent.closeStdin
+        const asking = yield* Effect.forkChild(Effect.flip(ask(connection, "a")))
+        yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+        yield* TestClock.adjust(limits.drainAfterExitMs - 1)
+        yield* agent.exit({ _tag: "Code", code: 3 })
+        expect(yield* Fiber.join(asking)).toMatchObject({ reason: "exited", exit: { _tag: "Code", code: 3 } })
       })
     )
   )
@@ -325,6 +343,15 @@ describe("the end of a connection", () => {
     const layer = Layer.succeed(AgentLinks, AgentLinks.of({ open: () => Effect.succeed(link) }))
     return { layer: Layer.mergeAll(layer, Registry.layer), closes: () => closes }
   }
+
+  it.effect("by a defect of its own is told as what it is", () => {
+    const { layer } = bareLink({ pull: Effect.die("planted") })
+    return Effect.gen(function* () {
+      const connection = yield* openConnection("connection:c1", launch)
+      expect(yield* connection.closed).toMatchObject({ reason: "crashed" })
+      expect(tags(yield* drain(connection))).toEqual(["Closed"])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
 
   it.effect("has one reason, the first, and ends the agent at once", () =>
     onConnection(

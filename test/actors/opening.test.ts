@@ -335,7 +335,9 @@ describe("in every phase of an open", () => {
             : goodUntil(phase - 1, (agent, request) =>
                 Effect.andThen(agent.closeStdin, agent.send(respond(request, phase === 1 ? initializeResult : modes)))
               ),
-          asked
+          asked,
+          // What its exit may take to be known.
+          TestClock.adjust(limits.drainAfterExitMs)
         )
         expect(error).toMatchObject({ _tag: "ConnectionClosed", reason: "stdin_closed" })
       })
@@ -511,6 +513,29 @@ describe("what comes before the session is known", () => {
       expect(yield* prompt.outcome).toMatchObject({ _tag: "Completed" })
       expect(seen.notices()).toEqual(["unknown_session"])
       expect(deltas(seen.events)).toEqual(["mine"])
+    }).pipe(Effect.scoped, Effect.provide(host.layer))
+  })
+})
+
+describe("what an agent writes between its frames", () => {
+  it.effect("is counted and told once, at the end, without its secrets", () => {
+    const host = makeHost(answering(initializeResult, newSession))
+    return Effect.gen(function* () {
+      const seen = yield* record
+      const [session, silent] = [yield* open(), yield* open()]
+      const noise = "banner\nAuthorization: Bearer abcdefghijklmnop\n"
+      yield* host.agents[0]!.sendBytes(new TextEncoder().encode(noise))
+      yield* settle
+      expect(seen.ofType("provider.notice.recorded")).toEqual([])
+      yield* session.close
+      yield* silent.close
+      yield* seen.untilEvent("session.closed")
+      const notices = seen.ofType("provider.notice.recorded")
+      expect(notices).toMatchObject([
+        { normalizedSessionId: session.sessionId, payload: { category: "output_noise", severity: "info" } }
+      ])
+      expect(valueAt(notices[0]!.payload, "summary")).toBe("2 lines (44 bytes) of the agent's output were no frames")
+      expect(valueAt(notices[0]!.debug, "native", "samples")).toEqual(["banner", "Authorization: [REDACTED]"])
     }).pipe(Effect.scoped, Effect.provide(host.layer))
   })
 })

@@ -194,7 +194,11 @@ const cases: ReadonlyArray<Case> = [
     name: "stdin closed by the agent while its stdout is open",
     agent: () => Effect.void,
     before: () => Effect.void,
-    host: ({ agent }) => agent.closeStdin,
+    host: ({ agent }) =>
+      agent.closeStdin.pipe(
+        Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 50 })),
+        Effect.andThen(TestClock.adjust(limits.drainAfterExitMs))
+      ),
     outcome: { _tag: "Failed", reason: "connection_closed", closeReason: "stdin_closed" },
     terminal: "turn.failed",
     cancelFrames: 0

@@ -13,9 +13,9 @@ import { answerGone, answerStarted } from "./answers.ts"
 import { decide, interrupt, interruptWorks } from "./latch.ts"
 
 /** Latches the stop and interrupts what the actor is doing. Does not wait. */
-export const stop = (cell: ActorCell): void => {
+export const stop = (cell: ActorCell, exit: Exit.Exit<void, unknown> = Exit.void): void => {
   if (cell.heard !== undefined) return
-  decide(cell, Exit.void)
+  decide(cell, exit)
   if (cell.fiber === undefined) return finish(cell)
   interrupt(cell)
   armStop(cell)
@@ -37,11 +37,11 @@ export const end = (cell: ActorCell, exit: Exit.Exit<void, unknown>): void => {
   else cell.mailbox.wake()
 }
 
-/** Closes an incarnation that ended with `how`; finalizers hear of a crash. Runs as the last part of its fiber. */
+/** Closes an incarnation that ended with `how`; finalizers hear of a crash, their parent's included. The last part of its fiber. */
 export const close = (cell: ActorCell, scope: Scope.Closeable, how: Exit.Exit<void, unknown>): Effect.Effect<void> =>
   Effect.suspend(() => {
     judge(cell, how)
-    const exit = cell.crashed === undefined ? how : Exit.failCause(cell.crashed)
+    const exit = cell.crashed === undefined ? (torn(cell) ?? how) : Exit.failCause(cell.crashed)
     interruptWorks(cell)
     if (isBusy(cell) || isParent(cell)) {
       armStop(cell)
@@ -82,10 +82,21 @@ const idle = (cell: ActorCell): Effect.Effect<void> =>
     else resume(Exit.void)
   })
 
+/** What came down from a parent that crashed. */
+const torn = ({ ending }: ActorCell): Exit.Exit<void, unknown> | undefined =>
+  ending?._tag === "Failure" ? ending : undefined
+
+/** Children of a crash end with its cause. */
 const stopChildren = (cell: ActorCell): Effect.Effect<void> =>
-  Effect.suspend(() =>
-    Effect.forEach(cell.children ?? [], (child) => child.stop, { concurrency: "unbounded", discard: true })
-  )
+  Effect.suspend(() => {
+    const exit = cell.crashed === undefined ? Exit.void : Exit.failCause(cell.crashed)
+    const stopChild = (child: ActorCell) =>
+      Effect.andThen(
+        Effect.sync(() => stop(child, exit)),
+        child.stop
+      )
+    return Effect.forEach(cell.children ?? [], stopChild, { concurrency: "unbounded", discard: true })
+  })
 
 /** Stopped, everything closed: nothing of the actor is left. */
 export const finish = (cell: ActorCell): void => {

@@ -1,5 +1,6 @@
 /** The life of a session as event drafts. */
 import type { InitializeResult } from "../acp/protocol.ts"
+import type { Noise } from "../acp/noise.ts"
 import type { ConnectionClosed, ExitFact } from "../errors.ts"
 import { draftOf, type EventDraft } from "./event.ts"
 import { noticeDraft } from "./notices.ts"
@@ -31,6 +32,26 @@ export const sessionFailed = (cause: ConnectionClosed): EventDraft =>
     message: `the connection to the agent is over: ${cause.reason}`,
     reason: cause.reason,
     stderrTail: cause.stderrTail
+  })
+
+/** A defect of ours ended it, and every turn that was open. */
+export const sessionCrashed: EventDraft = draftOf("session.failed", {
+  code: "actor_crashed",
+  message: "a defect of the runner ended the session",
+  reason: "crashed"
+})
+
+/** What the agent wrote to its output between the frames. The samples hold no secrets. */
+export const outputNoise = (sessionId: string, noise: Noise): EventDraft =>
+  noticeDraft({
+    id: `${sessionId} output_noise`,
+    category: "output_noise",
+    severity: "info",
+    summary:
+      `${noise.lines} lines (${noise.bytes} bytes) of the agent's output were no frames` +
+      (noise.truncatedLines === 0 ? "" : ", the last one cut short") +
+      (noise.invalidUtf8Lines === 0 ? "" : `; ${noise.invalidUtf8Lines} lines were not UTF-8`),
+    native: { samples: noise.samples }
   })
 
 export const harnessExited = (exit: ExitFact): EventDraft =>

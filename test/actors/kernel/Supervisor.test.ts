@@ -57,6 +57,33 @@ describe("a permanent child", () => {
       expect(yield* ref.ask({ _tag: "echo", text: "a" })).toBe("a")
     }))
 
+  test("ends its children with the cause of its crash", () =>
+    Effect.gen(function* () {
+      const supervisor = yield* Supervisor.make(intensity)
+      const heard: Array<unknown> = []
+      const children: Array<Actor.ActorRef<never>> = []
+      const child: Actor.Options<never, never, Scope.Scope> = {
+        name: "child",
+        mailbox: { capacity: 1, policy: "reject" },
+        stopWithin: "1 second",
+        behaviour: Effect.as(
+          Effect.addFinalizer((exit) => Effect.sync(() => heard.push(Exit.hasDies(exit)))),
+          {}
+        )
+      }
+      const { options } = probe()
+      const behaviour = Effect.tap(options().behaviour, () =>
+        Effect.tap(Effect.orDie(Actor.spawn(child)), (ref) => Effect.sync(() => children.push(ref)))
+      )
+      const ref = yield* supervisor.spawn("permanent", { ...options(), behaviour })
+      const watch = yield* Effect.forkChild(children[0]!.watch)
+      expect(yield* Effect.flip(ref.ask({ _tag: "crash" }))).toMatchObject({ _tag: "ActorCrashed" })
+      expect(Exit.hasDies(yield* Fiber.join(watch))).toBe(true)
+      yield* TestClock.adjust(100)
+      yield* ref.stop
+      expect(heard).toEqual([true, false])
+    }))
+
   test("has its children closed before its own scope, at a restart too", () =>
     Effect.gen(function* () {
       const supervisor = yield* Supervisor.make(intensity)

@@ -244,7 +244,8 @@ export class Ledger {
   /** What a session says last is that it is closed. */
   private checkClosed(): void {
     const closed = new Set<unknown>()
-    for (const { eventType, normalizedSessionId } of this.events) {
+    for (const { eventType, normalizedSessionId, payload } of this.events) {
+      if (eventType === "session.failed") this.reached.add(`session.failed ${String(valueAt(payload, "reason"))}`)
       if (closed.has(normalizedSessionId)) this.problem(`${eventType} comes after its session is closed`)
       if (eventType === "session.closed") closed.add(normalizedSessionId)
     }

@@ -192,7 +192,7 @@ export const lifeWorlds: Readonly<Record<string, World>> = {
         )
       })
     ),
-    reaches: ["Completed", "SessionClosed", "Cancelled shutdown written"]
+    reaches: ["Completed", "SessionClosed", "Failed crashed", "session.failed crashed"]
   },
   "a defect in the write of a prompt, and a prompt after it": {
     agents: [talks],
