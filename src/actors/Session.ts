@@ -9,13 +9,11 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { contentBlocks } from "../schema/acp/prompt.ts"
-import type { Noise } from "../schema/acp/noise.ts"
 import type { InitializeResult, NewSessionResult } from "../schema/acp/protocol.ts"
 import {
   AnswerRefused,
@@ -26,7 +24,6 @@ import {
 } from "../schema/errors.ts"
 import { StableId } from "../schema/identity.ts"
 import { limits } from "../schema/limits.ts"
-import type { EventDraft } from "../schema/prp/event.ts"
 import * as drafts from "../schema/prp/sessionDrafts.ts"
 import type { PermissionPolicy } from "../schema/request.ts"
 import type { SessionRpcs } from "../schema/session.ts"
@@ -36,7 +33,6 @@ import { Files } from "../services/Files.ts"
 import { Ids } from "../services/Ids.ts"
 import type { GatedEffect } from "../services/gate.ts"
 import type { Traits } from "../services/Provider.ts"
-import { redactLine, sensitiveValues } from "../services/redaction.ts"
 import { makeAgentCalls } from "./agentCalls.ts"
 import type { Entry } from "./Connection.ts"
 import { type Claim, type ClaimError, Connections } from "./Connections.ts"
@@ -49,6 +45,7 @@ import type { GroupMessage } from "./kernel/RpcMessages.ts"
 import { admitRequest } from "./requestAdmission.ts"
 import { makePump } from "./sessionPump.ts"
 import { makeSessionRequests, type SessionRequests } from "./sessionRequests.ts"
+import { makeSpeech } from "./sessionSpeech.ts"
 import { callSetMode, setUpSession, type SetupError } from "./sessionSetup.ts"
 import { makeSessionTurns } from "./sessionTurns.ts"
 import { spawnTurn, type Turn } from "./Turn.ts"
@@ -287,47 +284,6 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
 type Payload<Tag extends SessionMessage["_tag"]> = Extract<SessionMessage, { readonly _tag: Tag }>["payload"]
 
 const agentOf = ({ agent, model }: SessionOptions) => ({ provider: agent, model: model ?? null })
-
-/** What a session says of itself, apart from its turns. */
-const makeSpeech = (journal: Journal["Service"], { runId, sessionId, launch }: SessionOptions) => {
-  const closing = Latch.makeUnsafe(false)
-  /** What is said once, or not any more. */
-  const said = new Set<"started" | "noise" | "exit" | "failed" | "closed">()
-  const force = (...made: ReadonlyArray<EventDraft>) => journal.force({ runId, sessionId, drafts: made, bytes: 0 })
-  return {
-    force,
-    started: (draft: EventDraft) => Effect.suspend(() => (said.add("started"), force(draft))),
-    hasStarted: () => said.has("started"),
-    /** Once, and not of what is closed. */
-    failed: (draft: EventDraft) =>
-      Effect.suspend(() => {
-        if (said.has("failed") || said.has("closed")) return Effect.void
-        said.add("failed")
-        return force(draft)
-      }),
-    closed: (draft: EventDraft) => Effect.suspend(() => (said.add("closed"), force(draft))),
-    /** Waits for subscribers until `draining` opens, by default until the session closes. */
-    append: (made: ReadonlyArray<EventDraft>, bytes: number, draining: Latch.Latch | undefined) =>
-      Effect.asVoid(journal.append({ runId, sessionId, drafts: made, bytes }, draining ?? closing)),
-    stopWaiting: () => closing.openUnsafe(),
-    /** Once, as soon as it is known. */
-    exit: (exit: ConnectionClosed["exit"]) =>
-      Effect.suspend(() => {
-        if (exit === undefined || said.has("exit")) return Effect.void
-        said.add("exit")
-        return force(drafts.harnessExited(exit))
-      }),
-    /** Once, at the end, if there was any. */
-    noise: (noise: Noise) =>
-      Effect.suspend(() => {
-        if (said.has("noise") || noise.lines + noise.invalidUtf8Lines === 0) return Effect.void
-        said.add("noise")
-        const values = sensitiveValues(launch.env)
-        const samples = noise.samples.map((line) => redactLine(line, values))
-        return force(drafts.outputNoise(sessionId, { ...noise, samples }))
-      })
-  }
-}
 
 const answer = (requests: SessionRequests, { requestId, answer: given }: Payload<"Answer">) => {
   const found = requests.find(requestId)

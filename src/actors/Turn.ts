@@ -18,7 +18,6 @@ import type { ContentBlock } from "../schema/acp/prompt.ts"
 import type { ConnectionClosed, ResourceUnreleased } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import type { EventDraft } from "../schema/prp/event.ts"
-import { noticeDraft } from "../schema/prp/notices.ts"
 import type { CancelledBy, TurnOutcome } from "../schema/turn.ts"
 import type { Connection, Ticket } from "./Connection.ts"
 import { Journal } from "./Journal.ts"
@@ -28,7 +27,8 @@ import type { Ask, Handlers, Tell } from "./kernel/Message.ts"
 import { Registry } from "./kernel/Registry.ts"
 import { type AdmittedRequest, type RuntimeRequest, spawnRequest } from "./RuntimeRequest.ts"
 import type { SessionRequests } from "./sessionRequests.ts"
-import { makeTurnEvents, type TurnEvents, type TurnIdentity } from "./turnEvents.ts"
+import { makeTurnEvents, type TurnIdentity } from "./turnEvents.ts"
+import { makeSilence } from "./turnSilence.ts"
 import { type PromptResponse, queued, step, type TurnInput, type TurnOutput } from "./turnState.ts"
 
 type CancelBy = Exclude<CancelledBy, "agent">
@@ -315,30 +315,6 @@ const behaviour = Effect.fnUntraced(function* (
   }
   return handlers
 })
-
-/** Says once per quiet spell that nothing came; a person's time to answer is not the agent's silence. */
-const makeSilence = (turnId: string, force: TurnEvents["force"], sinceMs: number) => {
-  let lastMs = sinceMs
-  let reportedMs: number | undefined
-  const report = Effect.suspend(() => {
-    reportedMs = lastMs
-    const summary = `nothing came from the agent for ${limits.stalledMs} ms`
-    const id = `${turnId} stalled ${lastMs}`
-    return force(noticeDraft({ id, category: "stalled", severity: "warning", summary, turnId }))
-  })
-  return {
-    broken: (nowMs: number) => void (lastMs = nowMs),
-    report,
-    /** `stalled`: has it reported by the turn's own fiber, so never behind its terminal. */
-    watch: Effect.fnUntraced(function* (isExpected: () => boolean, stalled: Effect.Effect<void>) {
-      for (;;) {
-        const quietMs = (yield* Clock.currentTimeMillis) - lastMs
-        if (quietMs >= limits.stalledMs && reportedMs !== lastMs && isExpected()) yield* stalled
-        yield* Effect.sleep(quietMs < limits.stalledMs ? limits.stalledMs - quietMs : limits.stalledMs)
-      }
-    })
-  }
-}
 
 const closedInput = ({ reason, stderrTail, exit }: ConnectionClosed): TurnInput => ({
   _tag: "ConnectionClosed",

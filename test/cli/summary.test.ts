@@ -118,7 +118,13 @@ describe("the reason", () => {
       new errors.LedgerUnwritable({ path: evil, reason: evil }),
       new errors.PlatformUnsupported({ platform: evil, reason: evil }),
       new errors.EnvironmentRefused({ variable: evil, reason: evil }),
-      new errors.HandshakeTimeout({ method: "initialize", deadlineMs: 1, framesSeen: 0, noiseLines: 2, stderrTail: [evil] }),
+      new errors.HandshakeTimeout({
+        method: "initialize",
+        deadlineMs: 1,
+        framesSeen: 0,
+        noiseLines: 2,
+        stderrTail: [evil]
+      }),
       new errors.ProtocolVersionUnsupported({ requested: 1, offered: evil }),
       new errors.ConnectionClosed({ reason: "exited", stderrTail: [evil] }),
       new errors.FrameTooLarge({ bytes: 2, limitBytes: 1 }),
