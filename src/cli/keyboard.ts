@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import { limits } from "../schema/limits.ts"
 
 export interface Keyboard {
   /** Starts or stops listening. */
@@ -19,7 +20,7 @@ export const ctrlC = "\u0003"
 /** `input` is a terminal. Keys that nobody takes are dropped. */
 export const makeKeyboard = (input: NodeJS.ReadStream): Effect.Effect<Keyboard, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const typed = yield* Queue.dropping<string>(16)
+    const typed = yield* Queue.dropping<string>(limits.waitingKeysMax)
     const onData = (bytes: Buffer) => Queue.offerUnsafe(typed, bytes.toString("utf8"))
     let isListening = false
     const listen = (isOn: boolean) =>

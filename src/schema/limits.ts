@@ -26,6 +26,8 @@ export const limits = {
   frameDepthMax: 512,
   /** Values in one frame, about. It takes up to some seconds to parse so many, and many minutes without a bound. */
   frameValuesMax: 1_048_576,
+  /** The buffer of a line that is kept for the next one; a larger one is given back. Almost every line fits. */
+  keptLineBytesMax: 64 * KiB,
   /** How much of a chunk is decoded to text at once. Pipes give 64 KiB; beyond that there is no gain, only memory. */
   decodePieceBytesMax: 256 * KiB,
   /** The id or method noted of a line beyond `frameBytesMax`. A request with a longer id cannot be answered. */
@@ -57,11 +59,27 @@ export const limits = {
   environmentBytesMax: 256 * KiB,
   /** The anchor of a `namespace` launch must report within this time (it needs about 5 ms), else the backend has failed. */
   anchorReadyMs: 5_000,
+  /** An anchor that did not come up says why right before its end; a word that is later than this is not waited for. */
+  anchorComplaintMs: 100,
+  /** The next anchor is made this long after the last was taken: the launch that took it needs the processor until then. */
+  anchorRefillPauseMs: 150,
+  /** Pause before a guardian that ended is replaced: one that ends over and over must not burn a processor. */
+  guardianReplacePauseMs: 200,
+  /** A guardian without markers ends at once when its host lets go of it; the host waits no longer than this. */
+  guardianCloseMs: 1_000,
+  /** What a ledger keeps of a command, for the operator who reads it. Nothing is started from it. */
+  ledgerCommandCharactersMax: 1024,
+  /** One listing of `ps`: all processes, each with its environment. A busy machine has some thousands of some KiB. */
+  psOutputBytesMax: 64 * MiB,
+  /** Entries of a folder of ours that the doctor counts: more than anybody wants to wait for. */
+  measuredEntriesMax: 50_000,
   /** Lines of ended launches in a host's ledger, beyond which it is written anew. */
   ledgerDeadLinesMax: 512,
   /** What is kept of stderr. Drained from birth, because an agent blocks once its stderr pipe is full. */
   stderrTailLinesMax: 64,
   stderrTailBytesMax: 16 * KiB,
+  /** Shorter values of the environment are no secrets, and words of every text: they are not redacted. */
+  redactedValueCharactersMin: 4,
   /** Grace after end of input: two well-behaved adapters need 2.0 to 2.1 s. */
   eofGraceMs: 2_500,
   /** Grace after SIGTERM. */
@@ -73,6 +91,8 @@ export const limits = {
   sweepPauseMsMax: 100,
   /** How long output of a process that has exited is still read. A grandchild may hold the pipe open for ever. */
   drainAfterExitMs: 250,
+  /** Turns of the event loop that its output is read at least, each good for 64 KiB: what a pipe holds, and more. */
+  drainReadTurnsMin: 16,
   /** Output of an ended agent that waits for a slow reader. More than the kernel can hold of what it wrote before its end. */
   drainedBytesMax: 1 * MiB,
 
@@ -87,6 +107,8 @@ export const limits = {
   /** Fetching an agent: the largest are 230 MB, on a slow line. What is kept of npm's words about a failure. */
   installMs: 600_000,
   installDetailCharactersMax: 2000,
+  /** What is kept of each output of npm, where its one JSON object stands: some KiB. */
+  installOutputCharactersMax: 64 * KiB,
   /** What an install left behind that was killed is deleted by a later one when it is this old. */
   installAbandonedMs: 24 * 3_600_000,
 
@@ -148,6 +170,8 @@ export const limits = {
   /** What PRP v1 admits as a name (of a model, a type, a reason, the id of a turn or an item), and as that of a provider. */
   nameCharactersMax: 240,
   providerNameCharactersMax: 80,
+  /** What PRP v1 admits as a point in time. */
+  timestampCharactersMax: 64,
   /** What PRP v1 admits in its typed payloads: a short text, the steps of a plan, the output of a tool (its end is kept). */
   shortTextCharactersMax: 4000,
   planStepsMax: 256,
@@ -157,6 +181,10 @@ export const limits = {
   changedFilesMax: 2000,
   changedPathCharactersMax: 1024,
   fileDiffCharactersMax: 256 * KiB,
+  /** Likewise: the id of a change and the reference to its patch, and the category of a notice. */
+  changeSetIdCharactersMax: 200,
+  patchReferenceCharactersMax: 2048,
+  noticeCategoryCharactersMax: 160,
   /** All diffs of one change; what comes after has none. A set of 2 000 full diffs would be half a GiB. */
   changeSetDiffCharactersMax: 256 * KiB,
   /** Old and new texts of a change together; a file beyond it has no diff, and unknown counts. Comparing costs time. */
@@ -174,6 +202,8 @@ export const limits = {
   outputDrainMs: 2_000,
   /** A key that comes this soon after a question was shown was not meant for it. */
   questionQuietMs: 200,
+  /** Keys that were typed and not yet looked at; more of them are dropped. A person answers with one. */
+  waitingKeysMax: 16,
   /** How often the line that shows what runs is drawn anew. */
   spinnerMs: 100,
   /** Lines shown of the diff of a change, of the output of a tool (the end), and of a question. JSON output has all. */
@@ -194,6 +224,8 @@ export const limits = {
   bundledAgentFilesListedMax: 50,
   bundledAgentOutputCharactersMax: 32 * KiB,
   bundledAgentHistoryUpdatesMax: 1000,
+  /** How long it still reads the output of a command that has ended: what that left behind may hold the pipe for ever. */
+  bundledAgentDrainMs: 100,
   /** The demo model: one request (agents send their whole history), and entries of its log (the last ones). */
   demoModelRequestBytesMax: 64 * MiB,
   demoModelLogEntriesMax: 1000

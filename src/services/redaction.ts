@@ -5,6 +5,7 @@
  * credentials in URLs and lines of bare base64 (bodies of key files) disappear by shape. Errs on the side of removing. Work is
  * linear in the text.
  */
+import { limits } from "../schema/limits.ts"
 
 const redacted = "[REDACTED]"
 
@@ -15,16 +16,15 @@ export const isSensitiveName = (name: string): boolean => sensitiveName.test(nam
 export const sensitiveValues = (env: Readonly<Record<string, string>>): ReadonlyArray<string> =>
   Object.entries(env).flatMap(([name, value]) => (isSensitiveName(name) ? [value] : []))
 
-/** One line without its sensitive values. Shorter values than four characters are no secrets and are not looked for. */
+/** One line without its sensitive values. Very short ones are not looked for. */
 export const redactLine = (line: string, values: ReadonlyArray<string> = []): string => {
   let text = line
   for (const value of [...values].sort((a, b) => b.length - a.length))
-    for (const part of value.split("\n")) if (part.length >= valueCharactersMin) text = text.replaceAll(part, redacted)
+    for (const part of value.split("\n"))
+      if (part.length >= limits.redactedValueCharactersMin) text = text.replaceAll(part, redacted)
   for (const [pattern, replacement] of patterns) text = text.replace(pattern, replacement)
   return text
 }
-
-const valueCharactersMin = 4
 
 const names =
   "authorization|cookie|credential|password|passwd|passphrase|private[_-]?key|secret|token(?!s)|api[_-]?key|access[_-]?key|connection[_-]?string"

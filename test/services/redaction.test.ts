@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { limits } from "../../src/schema/limits.ts"
 import { isSensitiveName, redactLine, sensitiveValues } from "../../src/services/redaction.ts"
 
 const secret = "q7Zp2mXw91LkTr55"
@@ -52,9 +53,10 @@ describe("redaction", () => {
     expect(redactLine("x second line y", ["first line\nsecond line"])).toBe("x [REDACTED] y")
   })
 
-  it("does not look for given values of less than four characters", () => {
-    expect(redactLine("abc abcd", ["abc"])).toBe("abc abcd")
-    expect(redactLine("abc abcd", ["abcd"])).toBe("abc [REDACTED]")
+  it("does not look for given values that are shorter than the bound", () => {
+    const value = "q".repeat(limits.redactedValueCharactersMin)
+    expect(redactLine(`a ${value} b`, [value.slice(1)])).toBe(`a ${value} b`)
+    expect(redactLine(`a ${value} b`, [value])).toBe("a [REDACTED] b")
   })
 
   it("takes time linear in a hostile line", () => {

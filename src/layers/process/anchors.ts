@@ -51,7 +51,7 @@ export const makeAnchors = Effect.fnUntraced(function* (
       return Effect.void
     })
   /** Not at once: the launch that took the last one needs the processor now. A failure shows at the next `take`. */
-  const refill = Effect.sleep(refillPauseMs).pipe(
+  const refill = Effect.sleep(limits.anchorRefillPauseMs).pipe(
     Effect.andThen(
       Effect.suspend(() => (spare === undefined ? Effect.flatMap(startAnchor(identify), keep) : Effect.void)).pipe(
         Effect.uninterruptible
@@ -78,8 +78,6 @@ export const makeAnchors = Effect.fnUntraced(function* (
   )
   return { take, keep }
 })
-
-const refillPauseMs = 150
 
 const startAnchor = Effect.fnUntraced(function* (identify: (pid: number) => Effect.Effect<ProcessIdentity>) {
   const setpriv = yield* tool("setpriv")
@@ -123,13 +121,10 @@ const anchorOf = Effect.fnUntraced(function* (
 })
 
 const complaintOf = (holder: Child) =>
-  Effect.map(Effect.timeoutOption(pullFrom(holder.stderr), complaintMs), (said) => {
+  Effect.map(Effect.timeoutOption(pullFrom(holder.stderr), limits.anchorComplaintMs), (said) => {
     const text = said._tag === "Some" && said.value !== undefined ? new TextDecoder().decode(said.value) : ""
     return text.split("\n")[0] || "the anchor ended at once"
   })
-
-/** What the holder has to say comes right before its end. */
-const complaintMs = 100
 
 const cutLifeline = (holder: Child) =>
   Effect.sync(() => {

@@ -6,6 +6,7 @@
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as Effect from "effect/Effect"
+import { limits } from "../../schema/limits.ts"
 import { type BackendProbe, Os, type ProcessIdentity } from "../../services/Os.ts"
 import type { Reaped } from "../../services/reap.ts"
 import { cacheFolder, stateFolder } from "./folders.ts"
@@ -96,15 +97,16 @@ const sizeOf = (name: string, folder: string): Effect.Effect<FolderSize> =>
     (size) => ({ name, path: folder, ...size })
   )
 
-const entriesMax = 50_000
-
 const measure = async (folder: string) => {
+  let seen = 0
   let files = 0
   let bytes = 0
   const waiting = [folder]
-  for (let next = waiting.pop(); next !== undefined && files < entriesMax; next = waiting.pop()) {
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const entries = await fs.readdir(next, { withFileTypes: true }).catch(() => [])
     for (const entry of entries) {
+      if (seen === limits.measuredEntriesMax) return { files, bytes, complete: false }
+      seen++
       const name = path.join(next, entry.name)
       if (entry.isDirectory()) waiting.push(name)
       else {
@@ -113,11 +115,11 @@ const measure = async (folder: string) => {
       }
     }
   }
-  return { files, bytes, complete: waiting.length === 0 }
+  return { files, bytes, complete: true }
 }
 
 const renderFolder = ({ bytes, complete, files, name, path: folder }: FolderSize) =>
-  `${name.padEnd(11)}${folder}: ${complete ? "" : "more than "}${files} files, ${(bytes / (1024 * 1024)).toFixed(1)} MiB`
+  `${name.padEnd(11)}${folder}: ${complete ? "" : "at least "}${files} files, ${(bytes / (1024 * 1024)).toFixed(1)} MiB`
 
 /** The homes of a dead host are named: they may hold what an operator wants to keep. */
 const renderHost = ({ gone, homes, host, launches, processes, reason }: OtherHost): ReadonlyArray<string> => [

@@ -8,6 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import { limits } from "../../schema/limits.ts"
 import { type Child, spawnChild } from "./child.ts"
 import { writeTo } from "./pipes.ts"
 import { guardianScript } from "./scripts.ts"
@@ -43,7 +44,7 @@ export const makeGuardian: Effect.Effect<Guardian, never, Scope.Scope> = Effect.
     Effect.gen(function* () {
       yield* Deferred.await(of.child.exit)
       if (running === of) running = undefined
-      yield* Effect.sleep(replacePauseMs)
+      yield* Effect.sleep(limits.guardianReplacePauseMs)
       if (markers.size > 0 && !closing) yield* Effect.ignore(one.withPermit(ensure))
     })
 
@@ -70,17 +71,13 @@ export const makeGuardian: Effect.Effect<Guardian, never, Scope.Scope> = Effect.
       if (running === undefined) return Effect.void
       running.child.ref()
       running.child.stdin.end()
-      return Effect.asVoid(Effect.timeoutOption(Deferred.await(running.child.exit), markers.size > 0 ? 0 : closeMs))
+      return Effect.asVoid(
+        Effect.timeoutOption(Deferred.await(running.child.exit), markers.size > 0 ? 0 : limits.guardianCloseMs)
+      )
     })
   )
   return { watch, forget }
 })
-
-/** A guardian that dies over and over must not become a loop that burns a processor. */
-const replacePauseMs = 200
-
-/** A guardian without markers exits at once. */
-const closeMs = 1000
 
 const startGuardian: Effect.Effect<Running, string> = Effect.map(
   spawnChild({

@@ -91,10 +91,9 @@ export const makeLedger = Effect.fnUntraced(function* (
 })
 
 const beginLine = ({ backend, command, home, marker }: LedgerEntry) =>
-  JSON.stringify({ begun: marker, backend, command: command.slice(0, commandCharactersMax), home })
+  JSON.stringify({ begun: marker, backend, command: command.slice(0, limits.ledgerCommandCharactersMax), home })
 const homeLine = (home: string) => JSON.stringify({ home })
 const endLine = (marker: string) => JSON.stringify({ ended: marker })
-const commandCharactersMax = 1024
 
 const attempt = (file: string, run: () => Promise<void>) =>
   Effect.tryPromise({ try: run, catch: (error) => new LedgerUnwritable({ path: file, reason: errorCode(error) }) })

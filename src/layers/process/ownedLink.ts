@@ -85,9 +85,6 @@ const drainAfterExit = Effect.fnUntraced(function* (
   drain("hold")
   yield* Effect.timeoutOption(Fiber.awaitAll(readers), limits.drainAfterExitMs)
   // On a busy host the timer may be served before what has been in the pipe for long.
-  for (let turn = 0; turn < readTurnsMin; turn++) yield* Effect.yieldNow
+  for (let turn = 0; turn < limits.drainReadTurnsMin; turn++) yield* Effect.yieldNow
   yield* process.closePipes
 })
-
-/** Turns of the event loop, each good for 64 KiB: what a pipe holds, and more. */
-const readTurnsMin = 16

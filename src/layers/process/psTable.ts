@@ -2,6 +2,7 @@
 import * as childProcess from "node:child_process"
 import * as Effect from "effect/Effect"
 import { PlatformUnsupported } from "../../schema/errors.ts"
+import { limits } from "../../schema/limits.ts"
 import { markerVariable, type ProcessIdentity } from "../../services/Os.ts"
 import { type CensusQuery, isSame, type ProcessTable, sendSignal } from "./ProcessTable.ts"
 import { toolEnvironment } from "./tools.ts"
@@ -73,11 +74,9 @@ const list = (selection: ReadonlyArray<string>) => output("ps", [...selection, .
 /** What a tool printed; nothing when it could not be run. */
 const output = (file: string, args: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.callback((resume) => {
-    const options = { env: toolEnvironment(), maxBuffer: outputBytesMax }
+    const options = { env: toolEnvironment(), maxBuffer: limits.psOutputBytesMax }
     const child = childProcess.execFile(file, args, options, (_, stdout) => resume(Effect.succeed(stdout)))
     return Effect.sync(() => {
       child.kill("SIGKILL")
     })
   })
-
-const outputBytesMax = 64 * 1024 * 1024

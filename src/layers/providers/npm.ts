@@ -81,12 +81,10 @@ const keepTail = (stream: NodeJS.ReadableStream): (() => string) => {
   let tail = ""
   stream.setEncoding("utf8")
   stream.on("data", (text: string) => {
-    tail = (tail + text).slice(-tailCharactersMax)
+    tail = (tail + text).slice(-limits.installOutputCharactersMax)
   })
   return () => tail
 }
-
-const tailCharactersMax = 64 * 1024
 
 /** With `--json` npm tells its failure on stdout as `{"error": {"code", "summary", "detail"}}`. */
 export const npmFailure = (output: string, errors: string): NpmFailure => {

@@ -9,9 +9,6 @@ export interface CommandEnd {
   readonly output: string
 }
 
-/** How long output is still read after the command has ended: something that it left behind may hold the pipe for ever. */
-const drainMs = 100
-
 /** Resolves when the command has ended. An abort kills it and everything in its process group. */
 export const runCommand = (
   command: string,
@@ -45,7 +42,7 @@ export const runCommand = (
       end(null, null)
     })
     child.on("exit", (code, killedBy) => {
-      const bound = setTimeout(() => end(code, killedBy), drainMs)
+      const bound = setTimeout(() => end(code, killedBy), limits.bundledAgentDrainMs)
       child.on("close", () => {
         clearTimeout(bound)
         end(code, killedBy)

@@ -2,6 +2,7 @@
  * The bytes of a line whose end has not come yet. Bytes are copied in, each a constant number of times on average, so a
  * line of any size in pieces of any size costs time in proportion to its length, and no piece is kept alive.
  */
+import { limits } from "../limits.ts"
 
 export interface LineBuffer {
   readonly length: () => number
@@ -12,8 +13,6 @@ export interface LineBuffer {
   readonly clear: () => void
 }
 
-/** Buffers up to this size are used again for the next line, larger ones are given back. */
-const keptBytesMax = 64 * 1024
 const firstBytes = 1024
 
 export const makeLineBuffer = (bytesMax: number): LineBuffer => {
@@ -37,7 +36,7 @@ export const makeLineBuffer = (bytesMax: number): LineBuffer => {
     view: () => buffer.subarray(0, length),
     clear: () => {
       length = 0
-      if (buffer.length > keptBytesMax) buffer = new Uint8Array(0)
+      if (buffer.length > limits.keptLineBytesMax) buffer = new Uint8Array(0)
     }
   }
 }

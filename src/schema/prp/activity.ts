@@ -83,13 +83,13 @@ export type FileChange = typeof FileChange.Type
 /** `harness_reported`: what the agent says it changed. Nobody looked at the disk. */
 export const WorkspaceDiff = Schema.Struct({
   schema: Schema.Literal("paperclip.workspace.diff.v1"),
-  changeSetId: textOf(1, 200),
+  changeSetId: textOf(1, limits.changeSetIdCharactersMax),
   revision: Revision,
   source: Schema.Literals(["harness_reported", "runner_verified"]),
   complete: Schema.Boolean,
   files: Schema.Array(FileChange).check(Schema.isMaxLength(limits.changedFilesMax)),
   totals: Schema.Struct({ files: Count, additions: Schema.NullOr(Count), deletions: Schema.NullOr(Count) }),
-  patchArtifactRef: Schema.NullOr(textOf(0, 2048))
+  patchArtifactRef: Schema.NullOr(textOf(0, limits.patchReferenceCharactersMax))
 })
 export type WorkspaceDiff = typeof WorkspaceDiff.Type
 
@@ -97,7 +97,7 @@ export const ProviderNotice = Schema.Struct({
   schema: Schema.Literal("paperclip.provider.notice.v1"),
   noticeId: StableId,
   severity: Schema.Literals(["info", "warning", "error"]),
-  category: textOf(1, 160),
+  category: textOf(1, limits.noticeCategoryCharactersMax),
   scope: Schema.Literals(["turn", "session", "environment", "account"]),
   recoverable: Schema.Boolean,
   userActionable: Schema.Boolean,

@@ -1,16 +1,15 @@
-/** Points in time as PRP writes them: RFC 3339, at most 64 characters. */
+/** Points in time as PRP writes them: RFC 3339. */
 import * as Schema from "effect/Schema"
+import { limits } from "../limits.ts"
 
 const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
-
-const timestampCharactersMax = 64
 
 export const Timestamp = Schema.String.check(
   Schema.makeFilter((text: string) => isTimestamp(text) || "Expected an RFC 3339 date and time")
 )
 
 const isTimestamp = (text: string): boolean => {
-  if (text.length > timestampCharactersMax) return false
+  if (text.length > limits.timestampCharactersMax) return false
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (pattern.exec(text) ?? [])
     .slice(1)
     .map(Number)

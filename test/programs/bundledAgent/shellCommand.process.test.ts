@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { runCommand } from "../../../src/programs/bundledAgent/shellCommand.ts"
 import { limits } from "../../../src/schema/limits.ts"
 
@@ -15,6 +15,15 @@ const gone = async (pid: number): Promise<void> => {
   while (commandLineOf(pid) !== "") {
     if (performance.now() > deadline) throw new Error(`${pid} is still there`)
     await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+/** Turns of the event loop until the condition holds, within 15 s. */
+const turnsUntil = async (condition: () => boolean): Promise<void> => {
+  const deadline = performance.now() + 15_000
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`not in time: ${condition.toString()}`)
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
@@ -43,6 +52,23 @@ describe("a command of the bundled agent", () => {
     const { code, output } = await run("sleep 20 & echo $!")
     process.kill(Number(output), "SIGKILL")
     expect(code).toBe(0)
+  })
+
+  it("has its output read for a while after its end, when something that it left behind holds it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    try {
+      let isEnded = false
+      let said = ""
+      const running = run("sleep 60 & echo $!", undefined, (output) => (said = output))
+      void running.then(() => (isEnded = true))
+      await turnsUntil(() => said !== "" && vi.getTimerCount() === 1)
+      await vi.advanceTimersByTimeAsync(limits.bundledAgentDrainMs - 1)
+      expect(isEnded).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
+      process.kill(Number((await running).output), "SIGKILL")
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it("is killed with its process group by an abort", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { makeLineBuffer } from "../../../src/schema/acp/lineBuffer.ts"
+import { limits } from "../../../src/schema/limits.ts"
 
 const mebibyte = 1024 * 1024
 
@@ -48,5 +49,16 @@ describe("makeLineBuffer", () => {
     expect(buffer.view().buffer.byteLength).toBe(3 * mebibyte)
     buffer.clear()
     expect(buffer.view().buffer.byteLength).toBe(0)
+  })
+
+  it("uses a buffer up to the bound for the next line, too", () => {
+    const keptOf = (bytes: number) => {
+      const buffer = makeLineBuffer(mebibyte)
+      buffer.append(new Uint8Array(bytes))
+      buffer.clear()
+      return buffer.view().buffer.byteLength
+    }
+    expect(keptOf(limits.keptLineBytesMax)).toBe(limits.keptLineBytesMax)
+    expect(keptOf(limits.keptLineBytesMax + 1)).toBe(0)
   })
 })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { limits } from "../../../src/schema/limits.ts"
+import { workspaceDiff } from "../../../src/schema/prp/changes.ts"
 import { draftOf, EmittedEvent, validateEvent } from "../../../src/schema/prp/event.ts"
 import { EventType, priorityOf } from "../../../src/schema/prp/eventType.ts"
 import { eventOf } from "./feed.ts"
@@ -47,6 +49,33 @@ describe("envelope", () => {
 })
 
 describe("validateEvent", () => {
+  it("bounds a point in time", () => {
+    const emittedAt = (characters: number) => `2026-01-02T03:04:05.${"0".repeat(characters - 21)}Z`
+    expect(issueOf({ ...event, emittedAt: emittedAt(limits.timestampCharactersMax) })).toBeUndefined()
+    expect(issueOf({ ...event, emittedAt: emittedAt(limits.timestampCharactersMax + 1) })).toContain('["emittedAt"]')
+  })
+
+  it("bounds the texts of a notice", () => {
+    const noticeWith = (more: object) => ({ ...notice, payload: { ...notice.payload, ...more } })
+    const { noticeCategoryCharactersMax, shortTextCharactersMax } = limits
+    expect(issueOf(noticeWith({ category: "c".repeat(noticeCategoryCharactersMax) }))).toBeUndefined()
+    expect(issueOf(noticeWith({ category: "c".repeat(noticeCategoryCharactersMax + 1) }))).toContain('["category"]')
+    expect(issueOf(noticeWith({ summary: "s".repeat(shortTextCharactersMax) }))).toBeUndefined()
+    expect(issueOf(noticeWith({ summary: "s".repeat(shortTextCharactersMax + 1) }))).toContain('["summary"]')
+  })
+
+  it("bounds the id of a change and the reference to its patch", () => {
+    const { changeSetIdCharactersMax, patchReferenceCharactersMax } = limits
+    const changeWith = (id: number, reference: number) => {
+      const payload = { ...workspaceDiff("c".repeat(id), []), patchArtifactRef: "r".repeat(reference) }
+      return eventOf(draftOf("workspace.change.updated", payload))
+    }
+    const issue = (id: number, reference: number) => issueOf(changeWith(id, reference))
+    expect(issue(changeSetIdCharactersMax, patchReferenceCharactersMax)).toBeUndefined()
+    expect(issue(changeSetIdCharactersMax + 1, patchReferenceCharactersMax)).toContain('["changeSetId"]')
+    expect(issue(changeSetIdCharactersMax, patchReferenceCharactersMax + 1)).toContain('["patchArtifactRef"]')
+  })
+
   it("keeps unknown properties of the envelope, of debug and of an open payload", () => {
     const open = { ...event, later: { a: 1 }, debug: { native: [1] }, payload: { ...event.payload, later: true } }
     expect(validateEvent(open)).toStrictEqual(Result.succeed(open))

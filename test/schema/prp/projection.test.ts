@@ -68,9 +68,10 @@ describe("plans", () => {
   })
 
   it("cut a long step at its bound", () => {
-    const entries = [4000, 4001].map((length) => ({ content: "😀".repeat(length), status: "pending" }))
+    const max = limits.shortTextCharactersMax
+    const entries = [max, max + 1].map((length) => ({ content: "😀".repeat(length), status: "pending" }))
     const [payload] = payloadsOf(feedTurn({ sessionUpdate: "plan", entries }).drafts, "plan.updated")
-    expect(payload?.steps.map((step) => step.body)).toStrictEqual(["😀".repeat(4000), "😀".repeat(4000)])
+    expect(payload?.steps.map((step) => step.body)).toStrictEqual(["😀".repeat(max), "😀".repeat(max)])
   })
 })
 

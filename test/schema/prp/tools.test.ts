@@ -505,6 +505,17 @@ describe("changes", () => {
     ])
   })
 
+  it("have diffs up to a bound that all files share", () => {
+    const header = "--- /dev/null\n+++ b/a\n@@ -0,0 +1,1 @@\n+\n".length
+    const half = limits.changeSetDiffCharactersMax / 2
+    const diffsOf = (...sizes: ReadonlyArray<number>) =>
+      filesOf(...sizes.map((size) => diff("/workspace/a", null, `${"x".repeat(size - header)}\n`)))?.files.map(
+        (file) => file.diff?.length
+      )
+    expect(diffsOf(half, half)).toStrictEqual([half, half])
+    expect(diffsOf(half, half + 1)).toStrictEqual([half, undefined])
+  })
+
   it("have a path up to its bound, and are a notice beyond it", () => {
     const pathsOf = (path: string) => {
       const { drafts } = feedTurn(toolCall("c", { status: "completed", content: [diff(`/workspace/${path}`)] }))
