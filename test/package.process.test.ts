@@ -96,7 +96,8 @@ describe("the package", { timeout: 120_000 }, () => {
 
   it("starts and ends its demo model", async (context) => {
     if (installed.code !== 0) return context.skip("it could not be installed")
-    const ended = await runInstalled(["run", "--demo-model", "say hello"])
+    const agent = ["--policy", "approve-all", "--agent-command", "cat"]
+    const ended = await runInstalled(["run", "--demo-model", ...agent, "say hello"])
     expect(ended.stderr).toContain("this agent cannot be given a model server")
     expect(lastLineOf(ended.stderr)).toMatch(/processes: [1-9]\d* started, all gone$/)
   })

@@ -130,6 +130,10 @@ const runOptionsOf = Effect.fnUntraced(function* (input: RunInput) {
   if (agent !== undefined && agentCommand !== undefined) {
     return yield* new UsageInvalid({ option: "--agent-command", reason: "not together with --agent" })
   }
+  if (demoModel && agentCommand === undefined && (agent ?? "bundled") === "bundled") {
+    const reason = "the bundled agent works without a model; name another with --agent"
+    return yield* new UsageInvalid({ option: "--demo-model", reason })
+  }
   return {
     prompt,
     agent,

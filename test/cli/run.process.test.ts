@@ -179,6 +179,8 @@ describe("the exit code of greenroom", { timeout: 60_000 }, () => {
     ["an unknown command", ["walk"]],
     ["an unknown policy", ["run", "--policy", "maybe", "x"]],
     ["two agents", ["run", "--agent", "bundled", "--agent-command", "cat", "x"]],
+    ["a model for the agent that has none", ["run", "--demo-model", "x"]],
+    ["a model for the agent that has none, by its name", ["run", "--demo-model", "--agent", "bundled", "x"]],
     ["a workspace that is none", ["run", "--cwd", "no/such/folder", "x"]],
     ["a timeout that is none", ["run", "--timeout", "soon", "x"]],
     ["an MCP server that is no JSON", ["run", "--mcp", "{", "x"]],
@@ -256,7 +258,8 @@ describe("greenroom setup", { timeout: 60_000 }, () => {
 
 describe("greenroom run --demo-model", { timeout: 60_000 }, () => {
   it("ends the model when the agent cannot be given one", async () => {
-    const run = await greenroom(world, ["run", "--demo-model", "say hello"])
+    const agent = ["--policy", "approve-all", "--agent-command", "cat"]
+    const run = await greenroom(world, ["run", "--demo-model", ...agent, "say hello"])
     expect(run.stderr).toContain("this agent cannot be given a model server")
     expect(lastLineOf(run.stderr)).toMatch(/processes: [1-9]\d* started, all gone$/)
     expect(run.code).toBe(1)
