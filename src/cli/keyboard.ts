@@ -17,8 +17,15 @@ export interface Keyboard {
 
 export const ctrlC = "\u0003"
 
-/** `input` is a terminal. Keys that nobody takes are dropped. */
-export const makeKeyboard = (input: NodeJS.ReadStream): Effect.Effect<Keyboard, never, Scope.Scope> =>
+/** What it needs of a terminal. */
+export interface TerminalInput {
+  readonly setRawMode: (isOn: boolean) => unknown
+  readonly on: (event: "data", listener: (bytes: Buffer) => void) => { readonly resume: () => unknown }
+  readonly off: (event: "data", listener: (bytes: Buffer) => void) => { readonly pause: () => unknown }
+}
+
+/** Keys that nobody takes are dropped. */
+export const makeKeyboard = (input: TerminalInput): Effect.Effect<Keyboard, never, Scope.Scope> =>
   Effect.gen(function* () {
     const typed = yield* Queue.dropping<string>(limits.waitingKeysMax)
     const onData = (bytes: Buffer) => Queue.offerUnsafe(typed, bytes.toString("utf8"))

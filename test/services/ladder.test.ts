@@ -49,6 +49,14 @@ describe("the termination ladder", () => {
     })
   )
 
+  it.effect("sends SIGTERM to an agent that no look shows, for it dropped its marker", () =>
+    Effect.gen(function* () {
+      const { report, log } = yield* climb([{ pid: 10, bornAfter: Infinity, afterTerm: 50 }])
+      expect(report).toMatchObject({ steps: ["eof", "SIGTERM"], survivors: [] })
+      expect(log).toEqual(["eof", "SIGTERM 10", "end 10"])
+    })
+  )
+
   it.effect("sends SIGKILL when SIGTERM is ignored, too", () =>
     Effect.gen(function* () {
       const { log, report } = yield* climb([{ pid: 10 }, { pid: 11 }])
@@ -153,10 +161,29 @@ describe("the termination ladder", () => {
     })
   )
 
+  it.effect("waits after the end of input for the grace of the house, and no longer", () =>
+    Effect.gen(function* () {
+      const launch = makeFakeLaunch([{ pid: 10, afterTerm: 0 }])
+      const graces = gracesOf({})
+      const fiber = yield* Effect.forkChild(terminate(launch.os, launch.process, graces, Latch.makeUnsafe()))
+      yield* TestClock.adjust(limits.eofGraceMs - 1)
+      expect(launch.log).toEqual(["eof"])
+      yield* TestClock.adjust(1)
+      expect(launch.log).toEqual(["eof", "SIGTERM 10", "end 10"])
+      yield* TestClock.adjust(limits.termGraceMs)
+      expect((yield* Fiber.join(fiber)).steps).toEqual(["eof", "SIGTERM"])
+    })
+  )
+
   it("takes from a launch only the graces that it names", () => {
     expect(gracesOf({ graces: { eofMs: 1 } })).toEqual({
       eofMs: 1,
       termMs: limits.termGraceMs,
+      killMs: limits.killGraceMs
+    })
+    expect(gracesOf({ graces: { termMs: 1 } })).toEqual({
+      eofMs: limits.eofGraceMs,
+      termMs: 1,
       killMs: limits.killGraceMs
     })
   })

@@ -1,8 +1,10 @@
 import { expect, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { describe } from "vitest"
+import { limits } from "../../src/schema/limits.ts"
 import type { ProcessIdentity } from "../../src/services/Os.ts"
 import { sweep } from "../../src/services/sweep.ts"
 import { identityOf } from "./fakeLaunch.ts"
@@ -31,6 +33,20 @@ describe("a sweep", () => {
   it.effect("is not deceived by one look that shows nothing", () =>
     Effect.gen(function* () {
       expect(yield* sweepOver([[1], [], [2, 3], [], []])).toEqual({ killed: [1, 2, 3], left: [], looks: 5 })
+    })
+  )
+
+  it.effect("pauses twice as long each time, from the first pause to the last", () =>
+    Effect.gen(function* () {
+      const { sweepPauseMsMax, sweepPauseMsMin } = limits
+      const looks: Array<number> = []
+      const look = Effect.map(Clock.currentTimeMillis, (nowMs) => (looks.push(nowMs), [identityOf(1)]))
+      yield* Effect.forkChild(sweep({ signal: () => Effect.succeed(true) }, look, 1_000))
+      for (let turn = 0; turn < 600; turn++) yield* TestClock.adjust(1)
+      const pauses = looks.slice(1).map((atMs, index) => atMs - (looks[index] ?? 0))
+      expect(pauses.slice(0, 3)).toEqual([sweepPauseMsMin, 2 * sweepPauseMsMin, 4 * sweepPauseMsMin])
+      expect(pauses.slice(-3)).toEqual([sweepPauseMsMax, sweepPauseMsMax, sweepPauseMsMax])
+      expect(Math.max(...pauses)).toBe(sweepPauseMsMax)
     })
   )
 

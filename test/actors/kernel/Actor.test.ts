@@ -9,6 +9,7 @@ import { describe } from "vitest"
 import * as Actor from "../../../src/actors/kernel/Actor.ts"
 import * as Registry from "../../../src/actors/kernel/Registry.ts"
 import { ActorCrashed, ActorStopped, AskTimedOut, MailboxFull } from "../../../src/schema/errors.ts"
+import { limits } from "../../../src/schema/limits.ts"
 import { probe, Refused } from "./probe.ts"
 
 const test = (name: string, body: () => Effect.Effect<unknown, unknown, Scope.Scope | Registry.Registry>) =>
@@ -40,6 +41,19 @@ describe("ask", () => {
         expect(error).toMatchObject({ path: `/${_tag}`, defect: expect.stringMatching(/^Error: boom/) })
         expect(Exit.isFailure(yield* ref.watch)).toBe(true)
       }
+    }))
+
+  test("of a handler that dies is told the defect up to its bound", () =>
+    Effect.gen(function* () {
+      const defectOf = Effect.fnUntraced(function* (characters: number) {
+        const ref = yield* Actor.spawn(probe(`of${characters}`).options())
+        const gate = yield* Deferred.make<void>()
+        yield* Deferred.die(gate, "x".repeat(characters))
+        const error = yield* Effect.flip(ref.ask({ _tag: "wait", gate }))
+        return error instanceof ActorCrashed ? error.defect.length : undefined
+      })
+      expect(yield* defectOf(limits.defectCharactersMax)).toBe(limits.defectCharactersMax)
+      expect(yield* defectOf(limits.defectCharactersMax + 1)).toBe(limits.defectCharactersMax)
     }))
 
   test("past its deadline times out; an unstarted message is withdrawn", () =>

@@ -5,7 +5,8 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { describe, vi } from "vitest"
 import { doctor, type DoctorReport, renderDoctor } from "../../../src/layers/process/doctor.ts"
-import { Os } from "../../../src/services/Os.ts"
+import { limits } from "../../../src/schema/limits.ts"
+import { type ForeignLedger, Os } from "../../../src/services/Os.ts"
 import { identityOf } from "../../services/fakeLaunch.ts"
 
 const report: DoctorReport = {
@@ -46,6 +47,40 @@ const report: DoctorReport = {
     }
   ]
 }
+
+/** A machine with these ledgers of others, and one process that is alive. */
+const osWith = (foreign: ReadonlyArray<ForeignLedger>): Os["Service"] => ({
+  backends: Effect.succeed(report.backends),
+  backend: () => Effect.die("not used"),
+  spawn: () => Effect.die("not used"),
+  readIdentity: () => Effect.die("not used"),
+  signal: () => Effect.die("not used"),
+  census: (marker) => Effect.succeed(marker === "m" ? [identityOf(8)] : []),
+  ledger: {
+    add: () => Effect.die("not used"),
+    remove: () => Effect.die("not used"),
+    foreign: Effect.succeed(foreign),
+    forget: () => Effect.die("not used")
+  }
+})
+
+/** Folders that are larger than anybody wants to make: how many files each has. */
+const imagined = vi.hoisted(() => new Map<string, number>())
+
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof import("node:fs/promises")>()
+  const entry = { name: "file", isDirectory: () => false }
+  return {
+    ...real,
+    readdir: (folder: string, options: { readonly withFileTypes: true }) => {
+      const files = imagined.get(folder)
+      return files === undefined
+        ? real.readdir(folder, options)
+        : Promise.resolve(Array.from({ length: files }, () => entry))
+    },
+    lstat: (file: string) => (imagined.has(path.dirname(file)) ? Promise.resolve({ size: 1 }) : real.lstat(file))
+  }
+})
 
 describe("the doctor", () => {
   it("says what works, why, and what is left", () => {
@@ -104,20 +139,7 @@ describe("the doctor", () => {
         homes: ["/homes/x"]
       }
       const entries = [{ marker: "m", backend: "marked" as const, command: "c", identity: undefined }]
-      const looked = yield* Effect.provideService(doctor, Os, {
-        backends: Effect.succeed(report.backends),
-        backend: () => Effect.die("not used"),
-        spawn: () => Effect.die("not used"),
-        readIdentity: () => Effect.die("not used"),
-        signal: () => Effect.die("not used"),
-        census: (marker) => Effect.succeed(marker === "m" ? [identityOf(8)] : []),
-        ledger: {
-          add: () => Effect.die("not used"),
-          remove: () => Effect.die("not used"),
-          foreign: Effect.succeed([{ ...dead, entries }]),
-          forget: () => Effect.die("not used")
-        }
-      })
+      const looked = yield* Effect.provideService(doctor, Os, osWith([{ ...dead, entries }]))
       vi.unstubAllEnvs()
       expect(looked.folders.map(({ bytes, files }) => ({ bytes, files }))).toEqual([
         { bytes: 5, files: 1 },
@@ -126,5 +148,24 @@ describe("the doctor", () => {
       expect(looked.hosts).toMatchObject([{ gone: true, launches: 1, processes: [identityOf(8)], homes: ["/homes/x"] }])
       expect(looked.node.supported).toBe(true)
     }).pipe(Effect.scoped)
+  )
+
+  it.live("counts the entries of a folder up to a bound, and says that there are more", () =>
+    Effect.gen(function* () {
+      const max = limits.measuredEntriesMax
+      imagined.set("/imagined/state/greenroom", max)
+      imagined.set("/imagined/cache/greenroom", max + 1)
+      vi.stubEnv("XDG_STATE_HOME", "/imagined/state")
+      vi.stubEnv("XDG_CACHE_HOME", "/imagined/cache")
+      const looked = yield* Effect.provideService(doctor, Os, osWith([]))
+      vi.unstubAllEnvs()
+      imagined.clear()
+      expect(looked.folders).toMatchObject([
+        { files: max, bytes: max, complete: true },
+        { files: max, bytes: max, complete: false }
+      ])
+      expect(renderDoctor(looked)).toContain(`/imagined/state/greenroom: ${max} files`)
+      expect(renderDoctor(looked)).toContain(`/imagined/cache/greenroom: at least ${max} files`)
+    })
   )
 })

@@ -168,6 +168,18 @@ describe("the ledger of a host", () => {
     expect(parseLedger(`${host}\n${begun}\n`)).toMatchObject({ entries: [entry("a")], homes: [] })
   })
 
+  it.live("keeps a command up to its bound", () =>
+    Effect.gen(function* () {
+      const folder = freshFolder()
+      const ledger = yield* makeLedger(folder, "one", alone)
+      const longest = "x".repeat(limits.ledgerCommandCharactersMax)
+      yield* ledger.add({ ...entry("a"), command: longest })
+      yield* ledger.add({ ...entry("b"), command: `${longest}y` })
+      const commands = parseLedger(linesOf(folder).join("\n"))?.entries.map(({ command }) => command)
+      expect(commands).toEqual([longest, longest])
+    }).pipe(Effect.scoped)
+  )
+
   it("is read after a crash in the middle of a line", () => {
     const host = JSON.stringify({ ...identityOf(7), machine: null })
     const begun = JSON.stringify({ begun: "a", backend: "marked", command: "x" })
