@@ -29,7 +29,8 @@ export interface Traits {
   }
   /** Whether `toolCall.kind` of a permission request can be believed (needed by `approve-reads`). */
   readonly toolKindTrusted: boolean
-  /** What the agent does with tool calls at cancel: closes them, or leaves them open. */
+  /** What is expected of the agent at a cancel: it closes its open tool calls, or leaves them open. Checked with the real
+   * agent only; nothing depends on it, for whatever is left open is closed with the turn. */
   readonly closesToolsOnCancel: boolean
   /** The launch chooses the model, and the agent may not offer it as a setting of the session. */
   readonly modelAtLaunch?: boolean
