@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
+import { limits } from "../src/schema/limits.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const src = join(root, "src")
@@ -99,6 +100,16 @@ describe("the deterministic core", () => {
       expect(found).toEqual([])
     })
   }
+})
+
+describe("the table of limits", () => {
+  it("has no bound that no test names", () => {
+    const tests = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => readFileSync(join(import.meta.dirname, path), "utf8"))
+    const named = new Set(tests.flatMap((text) => text.match(/\w+/g) ?? []))
+    expect(Object.keys(limits).filter((name) => !named.has(name))).toEqual([])
+  })
 })
 
 describe("the words", () => {
