@@ -1,6 +1,7 @@
 /** What a session says of itself, apart from its turns: some of it once, nothing of a failure after it is closed. */
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import * as Semaphore from "effect/Semaphore"
 import type { Noise } from "../schema/acp/noise.ts"
 import type { ConnectionClosed } from "../schema/errors.ts"
 import type { EventDraft } from "../schema/prp/event.ts"
@@ -17,6 +18,8 @@ interface Speaker {
 
 export const makeSpeech = (journal: Journal["Service"], { runId, sessionId, launch }: Speaker) => {
   const closing = Latch.makeUnsafe(false)
+  /** Between looking whether something was said and saying it, nobody else says his. */
+  const lastWord = Semaphore.makeUnsafe(1)
   /** What is said once, or not any more. */
   const said = new Set<"started" | "noise" | "exit" | "failed" | "closed">()
   const force = (...made: ReadonlyArray<EventDraft>) => journal.force({ runId, sessionId, drafts: made, bytes: 0 })
@@ -30,8 +33,12 @@ export const makeSpeech = (journal: Journal["Service"], { runId, sessionId, laun
         if (said.has("failed") || said.has("closed")) return Effect.void
         said.add("failed")
         return force(draft)
-      }),
-    closed: (draft: EventDraft) => Effect.suspend(() => (said.add("closed"), force(draft))),
+      }).pipe(lastWord.withPermits(1)),
+    closed: (draft: EventDraft) =>
+      Effect.suspend(() => {
+        said.add("closed")
+        return force(draft)
+      }).pipe(lastWord.withPermits(1)),
     /** Waits for subscribers until `draining` opens, by default until the session closes. */
     append: (made: ReadonlyArray<EventDraft>, bytes: number, draining: Latch.Latch | undefined) =>
       Effect.asVoid(journal.append({ runId, sessionId, drafts: made, bytes }, draining ?? closing)),

@@ -21,6 +21,11 @@ export const layer: Layer.Layer<AgentLinks, never, Os | Ids> = Layer.effect(
     const os = yield* Os
     const ids = yield* Ids
     const live = new Set<AgentLink>()
+    const finish = (link: AgentLink) =>
+      link.close.pipe(
+        Effect.catchCause((cause) => Effect.logError(`the clean-up of a launch failed: ${Cause.pretty(cause)}`)),
+        Effect.andThen(Effect.sync(() => live.delete(link)))
+      )
     yield* Effect.addFinalizer(() => Effect.forEach(live, finish, { concurrency: "unbounded", discard: true }))
     // So that the first launch finds a probed backend.
     yield* Effect.forkScoped(Effect.ignore(os.backend()))
@@ -37,11 +42,6 @@ export const layer: Layer.Layer<AgentLinks, never, Os | Ids> = Layer.effect(
       live.add(link)
       return link
     })
-    const finish = (link: AgentLink) =>
-      link.close.pipe(
-        Effect.catchCause((cause) => Effect.logError(`the clean-up of a launch failed: ${Cause.pretty(cause)}`)),
-        Effect.andThen(Effect.sync(() => live.delete(link)))
-      )
     const open = Effect.fn("AgentLinks.open")(function* (launch: Launch) {
       yield* Effect.fromResult(checkEnvironment(launch.env))
       const backend = yield* os.backend(launch.backend)
