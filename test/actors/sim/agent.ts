@@ -1,4 +1,4 @@
-/** An agent as a list of steps that it takes for every prompt. Its words name the prompt that they answer. */
+/** An agent as a list of steps that it takes for every prompt. Its words name the prompt that they answer, and count up. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -7,6 +7,7 @@ import type { ProcessExit } from "../../../src/services/Os.ts"
 import type { FakeAgent, Json } from "../../../src/testing/FakeLinks.ts"
 import { handshake, permission, respond, text } from "../host.ts"
 import { isCancel, isPrompt, valueAt } from "../observe.ts"
+import { word } from "./turnBook.ts"
 
 export interface AgentTurn {
   readonly agent: FakeAgent
@@ -15,7 +16,7 @@ export interface AgentTurn {
   readonly turnId: string
   /** The cancel of this turn has come. */
   readonly isCancelled: () => boolean
-  /** Sends its words so often, and behind them what else there is, in one piece. */
+  /** Sends so many words, and behind them what else there is, in one piece. */
   readonly say: (times: number, ...behind: ReadonlyArray<Json>) => Effect.Effect<void>
   /** Sends permission requests in one piece. */
   readonly ask: (ids: ReadonlyArray<unknown>) => Effect.Effect<void>
@@ -98,10 +99,11 @@ export const scripted = (script: Script, watcher: Watcher) =>
         let cancelled = false
         cancelTurn = () => void (cancelled = true)
         const turnId = String(valueAt(frame, "params", "prompt", "0", "text"))
+        let words = 0
         const say: AgentTurn["say"] = (times, ...behind) =>
           Effect.suspend(() => {
             watcher.said(turnId, times)
-            return agent.send(...Array.from({ length: times }, () => text(turnId)), ...behind)
+            return agent.send(...Array.from({ length: times }, () => text(word(turnId, words++))), ...behind)
           })
         const turn = { agent, frame, turnId, isCancelled: () => cancelled, say, ...owed }
         yield* Effect.forkScoped(perform(script, turn))

@@ -4,6 +4,7 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -12,7 +13,6 @@ import * as Journal from "../../../src/actors/Journal.ts"
 import * as Registry from "../../../src/actors/kernel/Registry.ts"
 import * as Runner from "../../../src/actors/Runner.ts"
 import { InvariantViolated } from "../../../src/schema/errors.ts"
-import type { Event } from "../../../src/schema/prp/event.ts"
 import { type AgentLink, AgentLinks } from "../../../src/services/AgentLink.ts"
 import { Files } from "../../../src/services/Files.ts"
 import * as Ids from "../../../src/services/Ids.ts"
@@ -22,7 +22,9 @@ import type { Program, RunOptions } from "../../../src/testing/index.ts"
 import { fakeProvider, openOptions } from "../host.ts"
 import { valueAt } from "../observe.ts"
 import { pause, type Script, scripted } from "./agent.ts"
+import type { JournalBook } from "./journalBook.ts"
 import { Ledger } from "./ledger.ts"
+import { WatchedTable } from "./watchedTable.ts"
 
 export interface World {
   /** One per agent, in the order of their starts; the last one for all others. */
@@ -39,6 +41,7 @@ export interface Faults {
   readonly connections?: (connections: Connections.Connections["Service"]) => Connections.Connections["Service"]
   readonly link?: (link: AgentLink) => AgentLink
   readonly realPath?: (path: string) => Effect.Effect<string | undefined>
+  readonly provider?: (provider: Provider) => Provider
 }
 
 export interface Host {
@@ -67,25 +70,25 @@ export const simulate = (world: World) => {
   const last: { ledger: Ledger | undefined } = { ledger: undefined }
   const program = (options: RunOptions): Program<unknown, unknown> => {
     const ledger = (last.ledger = new Ledger(options))
-    const { layer, agents } = layersOf(world, ledger)
+    const faults = world.faults?.() ?? {}
+    const { layer, agents } = layersOf(world, faults, ledger)
     ledger.agents = agents
     const effect = Effect.gen(function* () {
-      ledger.registry = yield* Registry.Registry
       ledger.connections = yield* Connections.Connections
       const runner = yield* Runner.Runner
-      const host = makeHost(ledger, runner, yield* Effect.scope)
+      const host = makeHost(ledger, runner, providerOf(ledger, faults), yield* Effect.scope)
       yield* Effect.ensuring(host.tries(Effect.scoped(world.host(host))), Effect.sync(ledger.hostClosed))
     })
     return {
       effect: effect.pipe(Effect.scoped, Effect.provide(layer), Effect.ensuring(Effect.sync(() => ledger.runEnded()))),
-      violations: ledger.violations
+      violations: ledger.violations,
+      reached: () => ledger.reached
     }
   }
   return { program, last }
 }
 
-const layersOf = (world: World, ledger: Ledger) => {
-  const faults = world.faults?.() ?? {}
+const layersOf = (world: World, faults: Faults, ledger: Ledger) => {
   let starts = 0
   const links = makeFakeLinks((agent) => {
     const script = world.agents[Math.min(starts++, world.agents.length - 1)]
@@ -129,35 +132,48 @@ const layersOf = (world: World, ledger: Ledger) => {
       // Ends with the run, not with this layer: the last events come while it closes.
       const ofRun = Scope.makeUnsafe()
       const subscription = yield* Scope.provide(made.subscribe({}), ofRun)
-      yield* Effect.forkIn(readAll(subscription, ledger.events), ofRun, { startImmediately: true })
+      yield* Effect.forkIn(readAll(subscription, ledger.journal), ofRun, { startImmediately: true })
       ledger.runEnded = subscription.end
+      ledger.journal.sequence = made.sequence
       const service = faults.journal?.(made) ?? made
-      const recorded = <A>(entry: Journal.Entry, effect: Effect.Effect<A>) =>
+      const recorded = <A>(
+        entry: Journal.Entry,
+        note: (entry: Journal.Entry) => (exit: Exit.Exit<A>) => void,
+        effect: Effect.Effect<A>
+      ) =>
         Effect.suspend(() => {
           ledger.recording(entry)
-          return effect
+          const ended = note(entry)
+          return Effect.onExit(effect, (exit) =>
+            Effect.sync(() => {
+              ended(exit)
+              if (exit._tag === "Success") ledger.recorded(entry)
+            })
+          )
         })
       return Journal.Journal.of({
         ...service,
-        append: (entry, draining) => recorded(entry, service.append(entry, draining)),
-        force: (entry) => recorded(entry, service.force(entry))
+        append: (entry, draining) => recorded(entry, ledger.journal.append, service.append(entry, draining)),
+        force: (entry) => recorded(entry, ledger.journal.force, service.force(entry))
       })
     })
   ).pipe(Layer.provide(Journal.layer))
 
+  const registry = Layer.sync(Registry.Registry)(() => (ledger.registry = new WatchedTable()))
+
   const layer = Runner.layer.pipe(
     Layer.provideMerge(connections),
     Layer.provideMerge(journal),
-    Layer.provideMerge(Layer.mergeAll(slowLinks, Registry.layer, Ids.layer, files))
+    Layer.provideMerge(Layer.mergeAll(slowLinks, registry, Ids.layer, files))
   )
   return { layer, agents: links.agents }
 }
 
-const readAll = Effect.fnUntraced(function* (subscription: Journal.Subscription, events: Array<Event>) {
+const readAll = Effect.fnUntraced(function* (subscription: Journal.Subscription, book: JournalBook) {
   for (;;) {
     const batch = yield* subscription.take
     if (batch === undefined) return
-    events.push(...batch)
+    book.read(batch)
   }
 })
 
@@ -171,24 +187,25 @@ const slow = (link: AgentLink): AgentLink => ({
 })
 
 /** A provider whose launches hold a folder. */
-const providerOf = (ledger: Ledger): Provider => ({
-  ...fakeProvider,
-  launch: (options) =>
-    Effect.andThen(
-      Effect.acquireRelease(
-        Effect.sync(() => ledger.folders++),
-        () =>
-          Effect.andThen(
-            pause(2),
-            Effect.sync(() => ledger.folders--)
-          )
-      ),
-      fakeProvider.launch(options)
-    )
-})
+const providerOf = (ledger: Ledger, { provider = (same) => same }: Faults): Provider =>
+  provider({
+    ...fakeProvider,
+    launch: (options) =>
+      Effect.andThen(
+        Effect.acquireRelease(
+          Effect.sync(() => ledger.folders++),
+          () =>
+            Effect.andThen(
+              pause(2),
+              Effect.sync(() => ledger.folders--)
+            )
+        ),
+        fakeProvider.launch(options)
+      )
+  })
 
 /** Whoever waits for an outcome does so in `outer`, which lives longer than the scope of the world's host. */
-const makeHost = (ledger: Ledger, runner: Runner.Runner["Service"], outer: Scope.Scope): Host => ({
+const makeHost = (ledger: Ledger, runner: Runner.Runner["Service"], provider: Provider, outer: Scope.Scope): Host => ({
   ledger,
   runner,
   tries: (effect) =>
@@ -202,24 +219,24 @@ const makeHost = (ledger: Ledger, runner: Runner.Runner["Service"], outer: Scope
         })
       )
     ),
-  open: (options) => runner.open({ ...openOptions, provider: providerOf(ledger), ...options }),
+  open: (options) => runner.open({ ...openOptions, provider, ...options }),
   prompt: Effect.fnUntraced(function* (session, turnId, { events = "read", ...options } = {}) {
     const handle = yield* session.prompt(turnId, {
       ...options,
       turnId,
       events: events === "discard" ? "discard" : "read"
     })
-    ledger.turnAccepted(turnId)
+    ledger.turns.accepted(turnId)
     const requests = makeRequests()
     const ended = Effect.tap(handle.outcome, (outcome) =>
       Effect.sync(() => {
-        ledger.heard(turnId, outcome)
+        ledger.turns.heard(turnId, outcome)
         requests.end()
       })
     )
     for (let awaiters = 0; awaiters < 2; awaiters++) {
       yield* Effect.forkIn(
-        Effect.suspend(() => (ledger.awaiting(turnId), ended)),
+        Effect.suspend(() => (ledger.turns.awaiting(turnId), ended)),
         outer,
         { startImmediately: true }
       )

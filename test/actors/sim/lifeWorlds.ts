@@ -10,6 +10,7 @@ import { agentSession, initializeResult, respond } from "../host.ts"
 import { answered, ask, diesWithin, killed, pause, say, type Script, silence, wait } from "./agent.ts"
 import type { Faults, World } from "./host.ts"
 import { after, answer, during, together } from "./hosts.ts"
+import { PlantedDefect } from "./watchedTable.ts"
 
 const initializedOnly: Script["handshake"] = (agent) =>
   Effect.flatMap(agent.receive, (frame) => agent.send(respond(frame, initializeResult)))
@@ -145,7 +146,11 @@ export const lifeWorlds: Readonly<Record<string, World>> = {
           [work("u1", other), Exit.isSuccess(doomed) ? host.tries(work("t1", doomed.value)) : Effect.void],
           { concurrency: "unbounded" }
         )
-        host.ledger.expect("the other session is not concerned", host.ledger.isHurried || outcome._tag === "Completed")
+        host.ledger.expect(
+          "isolated",
+          "the other session is not concerned",
+          host.ledger.isHurried || outcome._tag === "Completed"
+        )
       }),
     reaches: ["Failed connection_closed", "Completed"]
   },
@@ -224,7 +229,7 @@ function promptAfterPrompt(end: (session: OpenedSession) => Effect.Effect<unknow
 }
 
 const dies = (probability: number): Effect.Effect<void> =>
-  Effect.flatMap(Random.next, (drawn) => (drawn < probability ? Effect.die(new Error("planted")) : Effect.void))
+  Effect.flatMap(Random.next, (drawn) => (drawn < probability ? Effect.die(new PlantedDefect()) : Effect.void))
 
 /** One defect in place of one entry of those that are meant. */
 const diesOnce =

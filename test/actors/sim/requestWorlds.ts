@@ -109,7 +109,11 @@ export const requestWorlds: Readonly<Record<string, World>> = {
       Effect.gen(function* () {
         yield* tries(after(12, answer(session, prompt, 0)))
         const nowMs = yield* Clock.currentTimeMillis
-        ledger.expect("whoever waits for a write hears of the death at once", ledger.isHurried || nowMs <= 50)
+        ledger.expect(
+          "heardAtOnce",
+          "whoever waits for a write hears of the death at once",
+          ledger.isHurried || nowMs <= 50
+        )
       })
     ),
     reaches: [

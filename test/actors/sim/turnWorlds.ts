@@ -96,6 +96,7 @@ export const turnWorlds: Readonly<Record<string, World>> = {
         yield* Effect.sleep(60_000)
         const isRetired = outcome._tag === "Cancelled" && outcome.written
         host.ledger.expect(
+          "nothingLeft",
           "a retired agent is ended",
           host.ledger.isHurried || !isRetired || host.ledger.agents.every((one) => one.isEnded())
         )
