@@ -1,4 +1,7 @@
-/** Bounds that are reached. For small bounds: see the test that runs these. */
+/**
+ * Bounds that are reached. These worlds need limits far below ours, which only a test can put in their place
+ * (`bounds.sim.test.ts`): a campaign with the limits of production runs none of them.
+ */
 import * as Effect from "effect/Effect"
 import { answered, ask, die, flood, respondTooEarly, say, wait } from "./agent.ts"
 import type { World } from "./host.ts"

@@ -26,18 +26,25 @@ export class JournalBook {
   private forced = 0
   /** Some subscriber did not get everything. */
   private hasLeftOut = false
+  /** By turn: how many events some subscriber did not get. Not a number: an append did not live to say so. */
+  private readonly leftOut = new Map<string, number>()
 
   constructor(options: JournalBookOptions) {
     this.options = options
   }
 
-  readonly append = ({ drafts }: Entry): ((exit: Exit.Exit<number>) => void) => {
+  readonly leftOutOf = (turnId: string): number => this.leftOut.get(turnId) ?? 0
+
+  readonly append = ({ drafts, turnId = "" }: Entry): ((exit: Exit.Exit<number>) => void) => {
     this.started += drafts.length
     this.waiting += drafts.length
     return (exit) => {
       this.waiting -= drafts.length
       if (Exit.isSuccess(exit)) this.recorded += drafts.length
-      if (Exit.isFailure(exit) || exit.value > 0) this.hasLeftOut = true
+      const left = Exit.isSuccess(exit) ? exit.value : NaN
+      if (left === 0) return
+      this.hasLeftOut = true
+      this.leftOut.set(turnId, this.leftOutOf(turnId) + left)
     }
   }
 

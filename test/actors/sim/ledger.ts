@@ -48,6 +48,7 @@ export class Ledger {
       problem,
       reached,
       lives: (turnId) => this.registry?.lives(`/turn:${turnId}`) === true,
+      leftOutOf: (turnId) => this.journal.leftOutOf(turnId),
       isOverdue: () => this.isOverdue
     })
     this.journal = new JournalBook({ problem, isSplit, reached })

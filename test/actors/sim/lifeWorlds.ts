@@ -8,7 +8,7 @@ import type { OpenedSession } from "../../../src/actors/Runner.ts"
 import { victim } from "../../../src/testing/index.ts"
 import { agentSession, initializeResult, respond } from "../host.ts"
 import { answered, ask, diesWithin, killed, pause, say, type Script, silence, wait } from "./agent.ts"
-import type { Faults, World } from "./host.ts"
+import type { Faults, Host, World } from "./host.ts"
 import { after, answer, during, together } from "./hosts.ts"
 import { PlantedDefect } from "./watchedTable.ts"
 
@@ -135,22 +135,17 @@ export const lifeWorlds: Readonly<Record<string, World>> = {
     agents: [{ ...asks, beside: diesWithin(70) }, asks],
     host: (host) =>
       Effect.gen(function* () {
-        const [doomed, other] = [yield* Effect.exit(host.open()), yield* host.open()]
-        const work = (turnId: string, session: typeof other) =>
-          Effect.gen(function* () {
-            const prompt = yield* host.prompt(session, turnId)
-            yield* host.tries(answer(session, prompt, 0))
-            return yield* prompt.outcome
-          })
-        const [outcome] = yield* Effect.all(
-          [work("u1", other), Exit.isSuccess(doomed) ? host.tries(work("t1", doomed.value)) : Effect.void],
+        const doomed = yield* Effect.exit(host.open())
+        const other = Effect.gen(function* () {
+          const outcome = yield* work(host, "u1", yield* host.open())
+          if (outcome._tag !== "Completed") return yield* Effect.fail(outcome)
+        })
+        const [exit] = yield* Effect.all(
+          [Effect.exit(other), Exit.isSuccess(doomed) ? host.tries(work(host, "t1", doomed.value)) : Effect.void],
           { concurrency: "unbounded" }
         )
-        host.ledger.expect(
-          "isolated",
-          "the other session is not concerned",
-          host.ledger.isHurried || outcome._tag === "Completed"
-        )
+        const isWell = Exit.isSuccess(exit) || Exit.hasInterrupts(exit)
+        host.ledger.expect("isolated", "the other session is concerned", host.ledger.isHurried || isWell)
       }),
     reaches: ["Failed connection_closed", "Completed"]
   },
@@ -215,6 +210,12 @@ export const lifeWorlds: Readonly<Record<string, World>> = {
 }
 
 const isPromptFrame = (bytes: Uint8Array) => new TextDecoder().decode(bytes).includes("session/prompt")
+
+const work = Effect.fnUntraced(function* (host: Host, turnId: string, session: OpenedSession) {
+  const prompt = yield* host.prompt(session, turnId)
+  yield* host.tries(answer(session, prompt, 0))
+  return yield* prompt.outcome
+})
 
 /** Accepting takes a moment: something may end in the middle of it. */
 function promptAfterPrompt(end: (session: OpenedSession) => Effect.Effect<unknown, never, Scope.Scope>): World["host"] {

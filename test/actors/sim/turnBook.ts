@@ -17,6 +17,8 @@ export interface TurnBookOptions {
   readonly reached: Set<string>
   /** Whether a turn has a living actor. */
   readonly lives: (turnId: string) => boolean
+  /** Events of a turn that some subscriber did not get; not a number when nobody knows. */
+  readonly leftOutOf: (turnId: string) => number
   /** Something missed its deadline: what is above it goes on without it. */
   readonly isOverdue: () => boolean
 }
@@ -116,6 +118,11 @@ export class TurnBook {
       }
       if (outcome._tag === "Failed" && outcome.closeReason === "released") {
         problem("accounted", `${turnId} failed by our own close`)
+      }
+      const left = this.options.leftOutOf(turnId)
+      const counts = outcome._tag === "Failed" && outcome.reason === "crashed" ? left : outcome.undeliveredEvents
+      if (!Number.isNaN(left) && counts !== left) {
+        problem("nothingLost", `${turnId} lacks ${left} events, and counts ${counts}`)
       }
       if (outcome !== outcomes[0]) problem("accounted", `${turnId} has two outcomes`)
     }
