@@ -132,8 +132,8 @@ const layersOf = (world: World, faults: Faults, ledger: Ledger) => {
       // Ends with the run, not with this layer: the last events come while it closes.
       const ofRun = Scope.makeUnsafe()
       const subscription = yield* Scope.provide(made.subscribe({}), ofRun)
-      yield* Effect.forkIn(readAll(subscription, ledger.journal), ofRun, { startImmediately: true })
       ledger.runEnded = subscription.end
+      yield* Effect.forkIn(readAll(subscription, ledger.journal), ofRun, { startImmediately: true })
       ledger.journal.sequence = made.sequence
       const service = faults.journal?.(made) ?? made
       const recorded = <A>(
