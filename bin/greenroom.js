@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 // Runs on any Node that knows modules, so that an old one is told what it needs.
 import { existsSync } from "node:fs"
+import module from "node:module"
+import { homedir } from "node:os"
+import { isAbsolute, join } from "node:path"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 
@@ -9,6 +12,10 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(`greenroom: Node ${facts.needed} is needed, this is ${facts.node} (${facts.code})\n`)
   process.exit(2)
 }
+
+// Compiled once, for most of a start is compiling. Below the user's own cache: the default is shared with everybody.
+const cache = process.env.XDG_CACHE_HOME ?? ""
+module.enableCompileCache?.(join(isAbsolute(cache) ? cache : join(homedir(), ".cache"), "greenroom", "compiled"))
 
 const built = new URL("../dist/main.js", import.meta.url)
 const source = new URL("../src/main.ts", import.meta.url)

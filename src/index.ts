@@ -1,5 +1,9 @@
 /** What a host imports. */
 export * as Greenroom from "./layers/Greenroom.ts"
+export * as Actor from "./actors/kernel/Actor.ts"
+export * as Registry from "./actors/kernel/Registry.ts"
+export * as Supervisor from "./actors/kernel/Supervisor.ts"
+export type { Ask, Tell } from "./actors/kernel/Message.ts"
 export {
   type OpenedSession,
   type OpenError,

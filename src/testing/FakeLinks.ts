@@ -7,12 +7,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { makeOrderedQueue, type OrderedQueue } from "../actors/orderedQueue.ts"
+import { makeOrderedQueue } from "../actors/orderedQueue.ts"
 import { StdinClosed } from "../schema/errors.ts"
 import { type AgentLink, AgentLinks, type CleanupReport, type Launch } from "../services/AgentLink.ts"
 import type { ProcessExit } from "../services/Os.ts"
+import { encodeFrames, type Json, makeFrameReader, takeOne, takeOneOrEnd } from "./fakeFrames.ts"
 
-export type Json = Readonly<Record<string, unknown>>
+export type { Json } from "./fakeFrames.ts"
 
 export interface FakeAgent {
   readonly launch: Launch
@@ -64,6 +65,7 @@ const makeFake = (launch: Launch): { agent: FakeAgent; link: AgentLink } => {
   const received = makeOrderedQueue<Json>({ entriesMax: 1 << 20, bytesMax: Number.MAX_SAFE_INTEGER })
   const exited = Deferred.makeUnsafe<ProcessExit>()
   const written: Array<Json> = []
+  const framesOf = makeFrameReader()
   let stdin: "open" | "closed" = "open"
   let stalled: Deferred.Deferred<void> | undefined
   let isEnded = false
@@ -102,7 +104,7 @@ const makeFake = (launch: Launch): { agent: FakeAgent; link: AgentLink } => {
     launch,
     written,
     receive: takeOne(received),
-    send: (...frames) => agent.sendBytes(encode(frames)),
+    send: (...frames) => agent.sendBytes(encodeFrames(frames)),
     sendBytes: (bytes) => output.offerAll([bytes], (piece) => piece.length),
     exit: end,
     closeStdin: Effect.sync(() => void (stdin = "closed")),
@@ -127,29 +129,3 @@ const makeFake = (launch: Launch): { agent: FakeAgent; link: AgentLink } => {
   }
   return { agent, link }
 }
-
-/** Takes one by one from a queue that gives all it has. */
-const takeOneOrEnd = <A>(queue: OrderedQueue<A>): Effect.Effect<A | undefined> => {
-  let rest: ReadonlyArray<A> = []
-  return Effect.gen(function* () {
-    if (rest.length === 0) rest = (yield* queue.take)?.entries ?? []
-    const [first, ...others] = rest
-    rest = others
-    return first
-  })
-}
-
-const takeOne = <A>(queue: OrderedQueue<A>): Effect.Effect<A> =>
-  Effect.flatMap(takeOneOrEnd(queue), (one) => (one === undefined ? Effect.never : Effect.succeed(one)))
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-
-const encode = (frames: ReadonlyArray<Json>): Uint8Array =>
-  encoder.encode(frames.map((frame) => `${JSON.stringify({ jsonrpc: "2.0", ...frame })}\n`).join(""))
-
-const framesOf = (bytes: Uint8Array): ReadonlyArray<Json> =>
-  decoder
-    .decode(bytes)
-    .split("\n")
-    .flatMap((line) => (line === "" ? [] : [JSON.parse(line)]))

@@ -13,6 +13,10 @@ export class SimClock implements Clock.Clock {
   /** Earliest first; of equal times, who slept first. */
   private sleepers: ReadonlyArray<Sleeper> = []
 
+  get sleeping(): number {
+    return this.sleepers.length
+  }
+
   get isIdle(): boolean {
     return this.sleepers.length === 0
   }

@@ -16,13 +16,21 @@ export class SimScheduler implements Scheduler.Scheduler {
   readonly tasks: Array<() => void> = []
   private readonly yieldProbability: number
   private readonly random: () => number
+  private readonly observe: ((fiber: Fiber.Fiber<unknown, unknown>) => void) | undefined
 
-  constructor(yieldProbability: number, random: () => number) {
+  /** `observe` is told of every operation, by its fiber. */
+  constructor(
+    yieldProbability: number,
+    random: () => number,
+    observe?: (fiber: Fiber.Fiber<unknown, unknown>) => void
+  ) {
     this.yieldProbability = yieldProbability
     this.random = random
+    this.observe = observe
   }
 
   shouldYield(fiber: Fiber.Fiber<unknown, unknown>): boolean {
+    this.observe?.(fiber)
     const operations = fiber.currentOpCount
     if (operations >= operationsBeforeYieldMax) return true
     if (this.yieldProbability === 0 || operations < operationsBeforeYieldMin) return false

@@ -17,34 +17,38 @@ export const seeded = (seed: number): (() => number) => {
   }
 }
 
+/** What decides where the recorded choices end: the seed, or always the first way. */
+export type Thereafter = "seed" | "first"
+
 export class Choices {
   /** Every real choice so far; enough to take the same way again. */
   readonly trace: Array<Choice> = []
   private readonly random: () => number
   private readonly recorded: ReadonlyArray<number>
 
-  /** Follows `recorded` as far as it goes, then the seed. */
-  constructor(seed: number, recorded: ReadonlyArray<number>) {
-    this.random = seeded(seed)
+  /** Follows `recorded` as far as it goes. */
+  constructor(seed: number, recorded: ReadonlyArray<number>, thereafter: Thereafter) {
+    this.random = thereafter === "seed" ? seeded(seed) : () => 0
     this.recorded = recorded
   }
 
   /** One of `of` ways, numbered from 0. A single way is no choice. */
   pick(of: number): number {
     if (of <= 1) return 0
-    const drawn = Math.floor(this.random() * of)
-    const pick = Math.min(this.recorded[this.trace.length] ?? drawn, of - 1)
-    this.trace.push({ of, pick })
-    return pick
+    return this.take(of, Math.floor(this.random() * of))
   }
 
   /** Whether something of this probability happens. What always or never does is no choice. */
   happens(probability: number): boolean {
     if (probability <= 0) return false
     if (probability >= 1) return true
-    const drawn = this.random() < probability ? 1 : 0
-    const pick = Math.min(this.recorded[this.trace.length] ?? drawn, 1)
-    this.trace.push({ of: 2, pick })
-    return pick === 1
+    // Not happening is the first way.
+    return this.take(2, 1 - this.random() <= probability ? 1 : 0) === 1
+  }
+
+  private take(of: number, drawn: number): number {
+    const pick = Math.min(this.recorded[this.trace.length] ?? drawn, of - 1)
+    this.trace.push({ of, pick })
+    return pick
   }
 }

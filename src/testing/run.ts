@@ -12,15 +12,18 @@ import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
-import { type Choice, Choices, seeded } from "./choices.ts"
+import { type Choice, Choices, seeded, type Thereafter } from "./choices.ts"
 import { SimClock } from "./SimClock.ts"
 import { SimScheduler } from "./SimScheduler.ts"
+import { CurrentStory, Story } from "./story.ts"
 
 export interface RunOptions {
   /** Default 1. */
   readonly seed?: number
-  /** The picks of an earlier run to follow; where they end, the seed goes on. */
+  /** The picks of an earlier run to follow. */
   readonly choices?: ReadonlyArray<number>
+  /** Who picks where `choices` end. Default: the seed. */
+  readonly thereafter?: Thereafter
   /** Chance of a forced yield at each operation from the third on; 0 (default), or up to 0.15. Above 0.3 nothing progresses. */
   readonly yieldProbability?: number
   /**
@@ -32,35 +35,49 @@ export interface RunOptions {
   readonly interruptAt?: number
   /** Default 100 000. */
   readonly maxSteps?: number
+  /** Steps without time passing, beyond which a program that has not ended is a livelock. Default 20 000. */
+  readonly maxStepsAtOnce?: number
+  /** Records who ran. Default: false. */
+  readonly story?: boolean
 }
 
 export interface RunResult<A, E> {
-  /** `deadlock`: nothing could run, nobody slept, and the program had not ended. `budget`: `maxSteps` were not enough. */
-  readonly exit: Exit.Exit<A, E> | "deadlock" | "budget"
+  /**
+   * `deadlock`: nothing could run, nobody slept, and the program had not ended. `livelock`: something ran and ran while time stood
+   * still. `budget`: `maxSteps` were not enough.
+   */
+  readonly exit: Exit.Exit<A, E> | "deadlock" | "livelock" | "budget"
   /** Tasks run and advances of time. */
   readonly steps: number
   /** Virtual milliseconds. */
   readonly now: number
   /** Fibers that have not ended, once nothing can run without time passing. */
   readonly live: number
+  /** Sleeps that nobody has ended. */
+  readonly timers: number
   readonly trace: ReadonlyArray<Choice>
+  /** Empty unless it was asked for. */
+  readonly story: ReadonlyArray<string>
 }
 
 export const run = <A, E>(effect: Effect.Effect<A, E>, options: RunOptions = {}): RunResult<A, E> => {
-  const { seed = 1, choices = [], yieldProbability = 0, timeProbability, interruptAt, maxSteps = 100_000 } = options
-  const world = new World(seed, choices, yieldProbability, timeProbability)
+  const { interruptAt, maxSteps = 100_000, maxStepsAtOnce = 20_000 } = options
+  const world = new World(options)
   const fiber = Effect.runForkWith(world.context)(effect, { scheduler: world.scheduler })
   const end = (exit: RunResult<A, E>["exit"], steps: number): RunResult<A, E> => ({
     exit,
     steps,
     now: world.clock.now,
     live: world.live,
-    trace: world.choices.trace
+    timers: world.clock.sleeping,
+    trace: world.choices.trace,
+    story: world.story?.lines ?? []
   })
   for (let steps = 0; ; steps++) {
     if (steps === interruptAt) (world.victim.fiber ?? fiber).interruptUnsafe()
     if (steps >= maxSteps) return end("budget", steps)
     const exit = fiber.pollUnsafe()
+    if (exit === undefined && world.stepsAtOnce > maxStepsAtOnce) return end("livelock", steps)
     if (!world.step(exit === undefined)) return end(exit ?? fiber.pollUnsafe() ?? "deadlock", steps)
   }
 }
@@ -89,18 +106,24 @@ class World {
   readonly clock = new SimClock()
   readonly victim: { fiber: Fiber.Fiber<unknown, unknown> | undefined } = { fiber: undefined }
   readonly context: Context.Context<never>
+  readonly story: Story | undefined
   live = 0
+  /** Since time has passed. */
+  stepsAtOnce = 0
   private readonly timeProbability: number | undefined
 
-  constructor(
-    seed: number,
-    choices: ReadonlyArray<number>,
-    yieldProbability: number,
-    timeProbability: number | undefined
-  ) {
+  constructor({
+    seed = 1,
+    choices = [],
+    thereafter = "seed",
+    yieldProbability = 0,
+    timeProbability,
+    story
+  }: RunOptions) {
     this.timeProbability = timeProbability
-    this.choices = new Choices(seed, choices)
-    this.scheduler = new SimScheduler(yieldProbability, seeded(seed + 1))
+    this.story = story === true ? new Story() : undefined
+    this.choices = new Choices(seed, choices, thereafter)
+    this.scheduler = new SimScheduler(yieldProbability, seeded(seed + 1), this.story?.observe)
     const random = seeded(seed + 2)
     this.context = Context.empty().pipe(
       Context.add(Clock.Clock, this.clock),
@@ -109,6 +132,7 @@ class World {
         nextIntUnsafe: () => Math.floor((random() * 2 - 1) * Number.MAX_SAFE_INTEGER)
       }),
       Context.add(Victim, this.victim),
+      Context.add(CurrentStory, this.story),
       Context.add(Metric.FiberRuntimeMetrics, {
         recordFiberStart: () => {
           this.live++
@@ -126,8 +150,10 @@ class World {
     const canPass = timePasses && !this.clock.isIdle
     if (tasks === 0 && !canPass) return false
     const pick = canPass ? this.pickOrPass(tasks) : this.choices.pick(tasks)
+    const before = this.clock.now
     if (pick < tasks) this.scheduler.runTask(pick)
     else this.clock.advance()
+    this.stepsAtOnce = this.clock.now > before ? 0 : this.stepsAtOnce + 1
     return true
   }
 

@@ -231,7 +231,7 @@ export class ActorCell implements SelfShape, ErasedRef {
   }
 
   /** Nothing suspends on an ancestor: asks go down the tree, data goes up by pull. */
-  private assertNotBelow(): void {
+  assertNotBelow(): void {
     const fiber = Fiber.getCurrent()
     const asker = fiber === undefined ? undefined : Context.getOrUndefined(fiber.context, Self)
     for (let above = asker; above !== undefined; above = above.parent) {
@@ -260,6 +260,7 @@ export class CellReservation {
 
   readonly ask = (message: AnyMessage, options?: AskOptions): Effect.Effect<unknown, unknown> =>
     Effect.callback((resume) => {
+      this.cell.assertNotBelow()
       const envelope = new Envelope("ask", message, resume)
       const refused = this.use(envelope)
       if (refused !== undefined) return resume(refused)

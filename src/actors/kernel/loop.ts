@@ -61,6 +61,8 @@ const next = (cell: ActorCell): Step => {
     if (!cell.serving) {
       answerGone(cell, envelope)
     } else if (isInterruptible(cell, envelope)) {
+      // The fiber may be stopped before it does what is returned here.
+      cell.current = envelope
       return interruptibly(cell, envelope)
     } else {
       const handled = handle(cell, envelope)
@@ -95,6 +97,7 @@ const park = (cell: ActorCell): Step =>
 const interruptibly = (cell: ActorCell, envelope: Envelope): Step =>
   Effect.contextWith((context: Context.Context<Self | Scope.Scope>) => {
     const handled = Effect.suspend(() => handle(cell, envelope))
+    cell.current = undefined
     const work = fork(cell, context, handled, envelope)
     return Effect.callback<void>((resume) => {
       if (work.exit !== undefined) resume(Exit.void)

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { ActorRef, AskOptions } from "../../../../src/actors/kernel/Actor.ts"
 import type { Ask, Tell } from "../../../../src/actors/kernel/Message.ts"
-import { ActorStopped } from "../../../../src/schema/errors.ts"
 import type { RunResult } from "../../../../src/testing/index.ts"
 import { Problems } from "../../sim/problems.ts"
 import { WatchedTable } from "../../sim/watchedTable.ts"
@@ -18,6 +17,10 @@ export const kernelInvariants = {
   progress: "A run ends: nobody waits for ever, and nothing runs for ever.",
   nothingLeft: "After the owner's scope has closed nothing is left: no fiber, timer, actor or resource."
 } as const
+
+interface Failure {
+  readonly _tag: string
+}
 
 export type KernelInvariantName = keyof typeof kernelInvariants
 
@@ -34,6 +37,8 @@ export class KernelLedger {
   readonly table = new WatchedTable()
   /** No actor of this program stops before its end, unless the program is interrupted. */
   stopsLast = false
+  /** Rare states that somebody wants to be seen at least once. */
+  readonly seen = new Set<string>()
   private readonly problems = new Problems<KernelInvariantName>()
   private opened = 0
   private closed = 0
@@ -49,6 +54,14 @@ export class KernelLedger {
     const isWhole = typeof exit !== "string" && !Exit.hasInterrupts(exit)
     if (this.stopsLast && isWhole && this.refused > 0) add("queueKept", `${this.refused} asks found a stopped actor`)
     return found
+  }
+
+  readonly reached = (): ReadonlySet<string> => {
+    const { lateReplies, restarts, unreleased } = this.table.counters()
+    if (lateReplies > 0) this.seen.add("a reply that comes too late")
+    if (restarts > 0) this.seen.add("a restart")
+    if (unreleased > 0) this.seen.add("a stop that misses its deadline")
+    return this.seen
   }
 
   readonly resource = Effect.acquireRelease(
@@ -70,7 +83,9 @@ export class KernelLedger {
       return Effect.tap(Effect.exit(restore(ref.ask(message, options))), (exit) =>
         Effect.sync(() => {
           this.answered++
-          if (isStopped(exit)) this.refused++
+          const failure = failureOf(exit)
+          if (failure !== undefined) this.seen.add(failure)
+          if (failure === "ActorStopped") this.refused++
           for (const over of this.table.overfull()) this.problems.add("bounded", over)
         })
       )
@@ -87,6 +102,6 @@ export class KernelLedger {
     )
 }
 
-const isStopped = (exit: Exit.Exit<unknown, unknown>): boolean =>
-  Exit.isFailure(exit) &&
-  exit.cause.reasons.some((reason) => Cause.isFailReason(reason) && reason.error instanceof ActorStopped)
+/** The tag of a typed failure. */
+const failureOf = (exit: Exit.Exit<unknown, Failure>): string | undefined =>
+  Exit.isFailure(exit) ? exit.cause.reasons.find(Cause.isFailReason)?.error._tag : undefined

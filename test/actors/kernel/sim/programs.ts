@@ -42,7 +42,7 @@ const program = (
   return () => {
     const ledger = new KernelLedger()
     const effect = Effect.provideService(Effect.scoped(body(ledger)), Registry.Registry, ledger.table)
-    return { effect, violations: ledger.violations }
+    return { effect, violations: ledger.violations, reached: ledger.reached }
   }
 }
 
@@ -116,6 +116,20 @@ const restart = program((ledger) =>
   })
 )
 
+const stoppedRestart = program((ledger) =>
+  Effect.gen(function* () {
+    const supervisor = yield* Supervisor.make({ restarts: 3, within: "1 hour", backoff: () => 5 })
+    const ref = yield* supervisor.spawn("permanent", actor(ledger))
+    const crashes = [{ _tag: "crashLater" }, { _tag: "crash" }] as const
+    const forked = yield* Effect.forEach([...crashes, ...messages], (message) => ledger.fork(ref, message))
+    yield* Effect.sleep(4)
+    if (ref.state() === "starting") ledger.seen.add("a stop during a restart")
+    yield* victim(ref.stop)
+    yield* Fiber.awaitAll(forked)
+    yield* ref.watch
+  })
+)
+
 const escalation = program((ledger) =>
   Effect.gen(function* () {
     const supervisor = yield* Supervisor.make({ restarts: 1, within: "1 hour", backoff: () => 5 })
@@ -163,6 +177,21 @@ export const kernelPrograms = {
   stop: stopped((ref) => ref.stop),
   kill: stopped((ref) => ref.kill),
   "a supervised restart": restart,
+  "a stop during a restart": stoppedRestart,
   "an escalation": escalation,
   "a parent with a child": family
 } as const satisfies Readonly<Record<string, () => Program<unknown, unknown>>>
+
+/** The rare states that many schedules of each must get into. */
+export const kernelReaches: Readonly<Record<keyof typeof kernelPrograms, ReadonlyArray<string>>> = {
+  start: [],
+  ask: ["ActorStopped"],
+  "ask, when only one asker is interrupted": ["a reply that comes too late"],
+  "ask with a deadline": ["AskTimedOut", "a reply that comes too late"],
+  stop: ["ActorStopped", "a stop that misses its deadline"],
+  kill: ["ActorStopped", "a stop that misses its deadline"],
+  "a supervised restart": ["ActorCrashed", "a restart"],
+  "a stop during a restart": ["ActorCrashed", "ActorStopped", "a stop during a restart"],
+  "an escalation": ["ActorCrashed", "a restart"],
+  "a parent with a child": ["ActorCrashed"]
+}
