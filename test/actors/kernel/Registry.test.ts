@@ -123,6 +123,15 @@ describe("nothing suspends on an ancestor", () => {
       }
     }))
 
+  test("so does an ask with a reservation, though one that only sends may go up", () =>
+    Effect.gen(function* () {
+      const { above, below } = yield* family("reject")
+      const send = Effect.flatMap(above.reserve("ping"), (room) => room.send({ _tag: "ping" }))
+      yield* below.ask({ _tag: "do", what: send })
+      const what = Effect.flatMap(above.reserve("ping"), (room) => room.ask({ _tag: "ping" }))
+      expect(yield* Effect.flip(below.ask({ _tag: "do", what }))).toMatchObject({ _tag: "ActorCrashed" })
+    }))
+
   test("a tell that is rejected when full may go up", () =>
     Effect.gen(function* () {
       const { above, below } = yield* family("reject")
