@@ -52,7 +52,9 @@ export const terminate: (
   })
 
   const idle = yield* hasEnded(process, census)
-  const ended = !idle && (yield* climb(os, process, graces, hurry, census, steps))
+  // The anchor of a namespace ends only by SIGKILL; an agent that dropped its marker is known all the same.
+  const termed = process.backend === "namespace" ? census : everything
+  const ended = !idle && (yield* climb(os, process, graces, hurry, { census, termed }, steps))
   let survivors: ReadonlyArray<ProcessIdentity> = []
   if (!idle && !ended) survivors = yield* Effect.andThen(noteKill, sweep(os, everything, graces.killMs))
   yield* Effect.timeoutOption(process.release, graces.killMs)
@@ -76,7 +78,7 @@ const climb = Effect.fnUntraced(function* (
   process: OsProcess,
   graces: Graces,
   hurry: Latch.Latch,
-  census: Look,
+  { census, termed }: { readonly census: Look; readonly termed: Look },
   steps: Array<Step>
 ) {
   const hurried = Effect.as(hurry.await, false)
@@ -93,7 +95,7 @@ const climb = Effect.fnUntraced(function* (
   if (yield* endsWithin(graces.eofMs)) return true
   if (hurry.isOpen()) return false
   steps.push("SIGTERM")
-  for (const identity of yield* census) yield* os.signal(identity, "SIGTERM")
+  for (const identity of yield* termed) yield* os.signal(identity, "SIGTERM")
   return yield* endsWithin(graces.termMs)
 })
 
