@@ -99,12 +99,16 @@ const climb = Effect.fnUntraced(function* (
   return yield* endsWithin(graces.termMs)
 })
 
-/** An agent whose exit nobody reported yet may also be one that is about to be born. */
-const hasEnded = (process: OsProcess, census: Look) =>
-  Effect.gen(function* () {
-    const exit = yield* Effect.timeoutOption(process.exit, 0)
-    return (yield* census).length === 0 && Option.isSome(exit)
-  })
+/**
+ * An agent whose exit nobody reported yet may also be one that is about to be born. Two looks in a row, as in a sweep: under
+ * `namespace` the release kills what one of them missed.
+ */
+const hasEnded = Effect.fnUntraced(function* (process: OsProcess, census: Look) {
+  const exit = yield* Effect.timeoutOption(process.exit, 0)
+  if (Option.isNone(exit) || (yield* census).length > 0) return false
+  yield* Effect.sleep(limits.sweepPauseMsMin)
+  return (yield* census).length === 0
+})
 
 /** The census, and before it the main process as long as it lives: its SIGKILL may take all the others. */
 const withMainProcess = (os: LadderOs, process: OsProcess, census: Look): Look =>

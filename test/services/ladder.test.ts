@@ -116,6 +116,16 @@ describe("the termination ladder", () => {
     })
   )
 
+  it.effect("gives a grace to what the first look missed when the agent had ended by itself", () =>
+    Effect.gen(function* () {
+      const launch = makeFakeLaunch([{ pid: 10 }, { pid: 11, bornAfter: 1, afterEof: 100 }], "namespace")
+      launch.exit(10)
+      const fiber = yield* Effect.forkChild(terminate(launch.os, launch.process, graces, Latch.makeUnsafe()))
+      for (let turn = 0; turn < 100; turn++) yield* TestClock.adjust(10)
+      expect((yield* Fiber.join(fiber)).steps).toEqual(["eof"])
+    })
+  )
+
   it.effect.each(["marked", "namespace"] as const)("waits for an agent that is not born yet (%s)", (backend) =>
     Effect.gen(function* () {
       const { log, report } = yield* climb([{ pid: 10, bornAfter: 40, afterEof: 100 }], backend)
