@@ -6,6 +6,7 @@
 import type { MakeProgram } from "../../src/testing/index.ts"
 import { kernelPrograms, kernelReaches } from "../actors/kernel/sim/programs.ts"
 import { simulate, type World } from "../actors/sim/host.ts"
+import { interruptWorlds } from "../actors/sim/interruptWorlds.ts"
 import { lifeWorlds } from "../actors/sim/lifeWorlds.ts"
 import { queuePrograms } from "../actors/sim/queuePrograms.ts"
 import { requestWorlds } from "../actors/sim/requestWorlds.ts"
@@ -57,6 +58,7 @@ const ofKernel = ([name, make]: readonly [string, MakeProgram<unknown, unknown>]
 
 export const programs: ReadonlyArray<SimProgram> = [
   ...Object.entries<MakeProgram<unknown, unknown>>({ ...kernelPrograms, ...queuePrograms }).map(ofKernel),
+  ...Object.entries(interruptWorlds).map(([name, world]) => ofWorld([`interrupted: ${name}`, world])),
   ...Object.entries({ ...turnWorlds, ...lifeWorlds, ...requestWorlds }).map(ofWorld),
   ...Object.entries(processWorlds).map(ofProcesses)
 ]

@@ -5,7 +5,6 @@ import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import type * as Journal from "../../../src/actors/Journal.ts"
 import type { OpenedSession } from "../../../src/actors/Runner.ts"
-import { victim } from "../../../src/testing/index.ts"
 import { agentSession, initializeResult, respond } from "../host.ts"
 import { answered, ask, diesWithin, killed, pause, say, type Script, silence, wait } from "./agent.ts"
 import type { Faults, Host, World } from "./host.ts"
@@ -25,18 +24,6 @@ const talks: Script = { steps: [say, wait, say] }
 const asks: Script = { steps: [say, ask(1), answered, say] }
 
 export const lifeWorlds: Readonly<Record<string, World>> = {
-  "an open that is interrupted, by one who goes on": {
-    agents: [talks],
-    host: (host) =>
-      Effect.gen(function* () {
-        const opened = yield* victim(host.open())
-        // Interrupted between the last step of the open and its end, the session waits for its scope to close.
-        if (Exit.isFailure(opened) && !host.ledger.isSplit) host.ledger.hostClosed()
-        const session = yield* host.open()
-        yield* (yield* host.prompt(session, "t1")).outcome
-      }),
-    reaches: ["Completed"]
-  },
   "an agent that dies before its session is open": {
     agents: [{ ...talks, beside: diesWithin(24) }, talks],
     host: (host) =>

@@ -1,7 +1,6 @@
 /** Prompts and their cancels, in every order. */
 import * as Effect from "effect/Effect"
 import { limits } from "../../../src/schema/limits.ts"
-import { victim } from "../../../src/testing/index.ts"
 import { flood, pause, respondTooEarly, say, silence, sleep, wait } from "./agent.ts"
 import type { World } from "./host.ts"
 import { after, during, together } from "./hosts.ts"
@@ -13,17 +12,6 @@ export const turnWorlds: Readonly<Record<string, World>> = {
     agents: talks,
     host: during(() => Effect.void),
     reaches: ["Completed", "turn.completed"]
-  },
-  "a prompt that is interrupted, and one after it": {
-    agents: talks,
-    host: (host) =>
-      Effect.gen(function* () {
-        const session = yield* host.open()
-        yield* victim(Effect.scoped(Effect.flatMap(host.prompt(session, "t1"), (prompt) => prompt.outcome)))
-        yield* host.ledger.promptsClosed
-        yield* (yield* host.prompt(session, "t2")).outcome
-      }),
-    reaches: ["Completed"]
   },
   "a prompt whose holder goes away": {
     agents: talks,
