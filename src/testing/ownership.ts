@@ -66,8 +66,10 @@ export const ownershipInvariants: ReadonlyArray<OwnershipInvariant> = [
       os.launches.flatMap((launch) => {
         const report = endOf(launch, links)?.report
         const named = new Set(report?.survivors.map(nameOf))
+        // A survivor may go on forking.
+        const bornUntilMs = named.size === 0 ? Infinity : launch.lookedAtMs()
         return visibleOf(os, launch)
-          .filter(({ identity }) => !named.has(nameOf(identity)))
+          .filter(({ bornAtMs, identity }) => !named.has(nameOf(identity)) && bornAtMs < bornUntilMs)
           .filter(({ habits, role }) => report !== undefined || ((habits.killMs ?? 0) === 0 && role !== "anchor"))
           .map(({ identity }) => `${nameOf(identity)} of ${launch.backend} lives on`)
       })
