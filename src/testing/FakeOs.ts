@@ -184,7 +184,7 @@ const isSame = (one: ProcessIdentity | undefined, other: ProcessIdentity): boole
 /** At most so many turns of the scheduler. */
 const pauseOf = (turnsMax: number): Effect.Effect<void> =>
   Effect.flatMap(Random.nextIntBetween(0, turnsMax), (turns) =>
-    turns === 0 ? Effect.void : Effect.repeat(Effect.yieldNow, { times: turns - 1 })
+    turns === 0 ? Effect.void : Effect.forEach(Array.from({ length: turns }), () => Effect.yieldNow, { discard: true })
   )
 
 /** What lives on the machine runs beside the host, until the layer is released. */
@@ -193,17 +193,23 @@ const startMachine = Effect.fnUntraced(function* (processes: FakeProcesses) {
   const clock = yield* Clock.Clock
   const random = yield* Random.Random
   const fibers = new Set<Fiber.Fiber<unknown, unknown>>()
+  let isReleased = false
   processes.start({
     now: () => clock.currentTimeMillisUnsafe(),
     random: () => random.nextDoubleUnsafe(),
     fork: (effect) => {
-      const fiber = Effect.runForkWith(context)(Effect.andThen(Effect.yieldNow, effect))
+      const fiber = Effect.runForkWith(context)(isReleased ? Effect.void : Effect.andThen(Effect.yieldNow, effect))
       fibers.add(fiber)
       fiber.addObserver(() => fibers.delete(fiber))
       return fiber
     }
   })
-  yield* Effect.addFinalizer(() => Fiber.interruptAll([...fibers]))
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      isReleased = true
+      return Fiber.interruptAll([...fibers])
+    })
+  )
 })
 
 /** A census goes from number to number, and others get their turn in between. */

@@ -275,7 +275,8 @@ export class FakeProcesses {
 
   private storm(process: FakeProcess, { everyMs, most, of }: NonNullable<Habits["storm"]>) {
     const fork = Effect.sync(() => this.forkAll(process, [of]))
-    return Effect.repeat(Effect.andThen(Effect.sleep(everyMs), fork), { times: most - 1 })
+    const once = Effect.andThen(Effect.sleep(everyMs), fork)
+    return Effect.forEach(Array.from({ length: most }), () => once, { discard: true })
   }
 
   private after(process: FakeProcess, delayMs: number, act: () => void): void {

@@ -181,6 +181,13 @@ export const processWorlds: Readonly<Record<string, ProcessWorld>> = {
     host: opening((link) => link.exit),
     reaches: ["Code eof SIGTERM"]
   })),
+  ...ofBoth("a tool in the middle of an exec while it is looked for", (backend) => ({
+    machine: machine(backend, {
+      habits: { onEof: { forks: [tool({ ...deafToEof, doubleForked: true, execMs: 1 })], exitMs: 0 } }
+    }),
+    host: opening(close),
+    reaches: ["Code eof SIGTERM"]
+  })),
   ...ofBoth("a tool that ends with its agent", (backend) => ({
     machine: machine(backend, {
       habits: { onEof: { exitMs: 10 }, onBirth: { forks: [tool({ ...stubborn, onOrphaned: { exitMs: 30 } })] } }
