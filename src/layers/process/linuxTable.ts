@@ -48,7 +48,8 @@ const census = Effect.fnUntraced(function* (
     if (++looked % processesPerSlice === 0) yield* Effect.yieldNow
     if (!belongs(pid, needle, query.pidNamespace) || query.isHelper(pid)) continue
     const identity = read(pid)
-    if (identity !== undefined) found.push(identity)
+    // Between the two reads the number may have become another's, whose identity this is then.
+    if (identity !== undefined && belongs(pid, needle, query.pidNamespace)) found.push(identity)
   }
   return found
 })
