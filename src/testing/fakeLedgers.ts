@@ -1,7 +1,8 @@
 /** The ledger of the simulated host, and those of other hosts with the processes that they started. */
 import * as Effect from "effect/Effect"
 import type { ForeignLedger, LedgerEntry, ProcessIdentity } from "../services/Os.ts"
-import type { FakeProcesses, Habits } from "./fakeProcesses.ts"
+import type { FakeProcesses } from "./fakeProcesses.ts"
+import type { Habits } from "./habits.ts"
 
 /** A host before this one, or beside it, and its launches of the `marked` backend. */
 export interface FakeLedger {

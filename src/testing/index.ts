@@ -6,15 +6,10 @@ export { describeViolation, type DescribeOptions } from "./describeViolation.ts"
 export { exhaust, type ExhaustOptions, type ExhaustResult } from "./exhaust.ts"
 export { type FakeAgent, type FakeProgram, type Json, makeFakeLinks } from "./FakeLinks.ts"
 export type { FakeLedger } from "./fakeLedgers.ts"
-export {
-  type FakeLaunch,
-  type FakeLaunched,
-  type FakeOs,
-  type FakeOsScript,
-  type FakeSignal,
-  makeFakeOs
-} from "./FakeOs.ts"
-export type { FakeProcess, Habits, PipeName, Reaction, Role } from "./fakeProcesses.ts"
+export type { FakeLaunch, FakeLaunched } from "./fakeLaunches.ts"
+export { type FakeOs, type FakeOsScript, type FakeSignal, makeFakeOs } from "./FakeOs.ts"
+export type { FakeProcess, Role } from "./fakeProcesses.ts"
+export type { Habits, PipeName, Reaction } from "./habits.ts"
 export { type LinkEnd, type OwnershipInvariant, ownershipInvariants, ownershipViolations } from "./ownership.ts"
 export { run, type RunOptions, type RunResult, victim } from "./run.ts"
 export { shrink, type ShrinkOptions } from "./shrink.ts"

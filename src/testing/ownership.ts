@@ -2,7 +2,8 @@
 import type { CleanupReport } from "../services/AgentLink.ts"
 import type { Graces } from "../services/ladder.ts"
 import type { ProcessIdentity } from "../services/Os.ts"
-import type { FakeLaunched, FakeOs } from "./FakeOs.ts"
+import type { FakeLaunched } from "./fakeLaunches.ts"
+import type { FakeOs } from "./FakeOs.ts"
 import type { FakeProcess } from "./fakeProcesses.ts"
 
 /** A link that was opened, and what its end reported, if that was heard. */
