@@ -320,6 +320,19 @@ export class EventInvalid extends Schema.TaggedError<EventInvalid>()("EventInval
   issue: Schema.String
 }) {}
 
+// The PRP contract
+
+/**
+ * Not a value of the PRP contract. Each issue names a place and what was expected there, never the value: `path` is a JSON
+ * Pointer in which a name that the contract does not know stands as its position, `(property 3)`.
+ */
+export class PrpRejected extends Schema.TaggedError<PrpRejected>()("PrpRejected", {
+  code: Schema.Literals(["invalid_json", "schema_validation", "unsupported_required_version", "binding_mismatch"]),
+  kind: Schema.String,
+  issues: Schema.Array(Schema.Struct({ path: Schema.String, expectation: Schema.String }))
+}) {}
+export type PrpIssue = PrpRejected["issues"][number]
+
 // The command
 
 /** The command line cannot be obeyed; nothing was started. `reason` never repeats a secret. */

@@ -194,6 +194,48 @@ export const limits = {
   /** Entries of a list (options, commands) in an event about the session. */
   sessionListEntriesMax: 256,
 
+  // The PRP contract
+
+  /** Issues that a rejection names, and how much it says of each. Whoever sent the value sees them, and so does a log. */
+  prpIssuesMax: 32,
+  prpPathCharactersMax: 240,
+  prpExpectationCharactersMax: 240,
+  /** Values in a rejected value that is looked through for all its issues; in a larger one only the first is named. */
+  prpExplainedValuesMax: 16 * 1024,
+  /** What the contract admits as a label: a role, a media type, the event and scope of a hook, a required claim. */
+  prpLabelCharactersMax: 160,
+  /** Likewise: a version and the package of a provider, the name of its resource. */
+  providerVersionCharactersMax: 120,
+  endpointArnCharactersMax: 2048,
+  /** Likewise: the typed families of events that a runner offers. */
+  eventFamiliesMax: 64,
+  /** Likewise: the summary of a result. */
+  resultSummaryCharactersMax: 12_000,
+  /** Likewise: the reason of a goal capability. */
+  goalReasonCharactersMax: 1000,
+  /** Likewise: of a question set its questions, the options of each, its title and labels, and one answer in words. */
+  questionsMax: 64,
+  questionOptionsMax: 128,
+  questionTitleCharactersMax: 1000,
+  submitLabelCharactersMax: 200,
+  answerCharactersMax: 100_000,
+  answerPatternCharactersMax: 1000,
+  /** Likewise: the native method that a request came from. */
+  originMethodCharactersMax: 500,
+  /** Likewise: the sources and addresses of a research, the children of a delegation, the classes of a verification. */
+  researchSourcesMax: 64,
+  urlCharactersMax: 8192,
+  delegationChildrenMax: 64,
+  verificationClassesMax: 32,
+  memoryReferenceCharactersMax: 4096,
+  /** Likewise: the name of a referenced file and its preview. */
+  displayNameCharactersMax: 255,
+  filePreviewCharactersMax: 256 * KiB,
+  /** Likewise: the name and the description of a fixture. Ours alone: the files of a manifest. */
+  fixtureNameCharactersMax: 120,
+  fixtureDescriptionCharactersMax: 1000,
+  manifestFilesMax: 4096,
+
   // The command
 
   /** The command: a Ctrl-C that arrives a second time within this time is the same one, passed on by a parent (npm, npx). */
