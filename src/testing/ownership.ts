@@ -66,12 +66,13 @@ export const ownershipInvariants: ReadonlyArray<OwnershipInvariant> = [
     violations: (os, links) =>
       os.launches.flatMap((launch) => {
         const report = endOf(launch, links)?.report
+        // A report that nobody heard: the ledger says for it that the launch is not proven gone.
+        if (report === undefined && os.ledger().own.includes(launch.marker)) return []
         const named = new Set(report?.survivors.map(nameOf))
         // A survivor may go on forking.
         const bornUntilMs = named.size === 0 ? Infinity : launch.lookedAtMs()
         return visibleOf(os, launch)
           .filter(({ bornAtMs, identity }) => !named.has(nameOf(identity)) && bornAtMs < bornUntilMs)
-          .filter(({ habits, role }) => report !== undefined || ((habits.killMs ?? 0) === 0 && role !== "anchor"))
           .map(({ identity }) => `${nameOf(identity)} of ${launch.backend} lives on`)
       })
   },
@@ -94,7 +95,7 @@ export const ownershipInvariants: ReadonlyArray<OwnershipInvariant> = [
         launch.agentProcess.state === "running"
           ? []
           : processesOf(os, launch)
-              .filter(({ role, state }) => role === "parent" && state !== "gone")
+              .filter(({ role, state }) => role === "parent" && state === "running")
               .map(({ identity }) => `the helper ${nameOf(identity)} is left`)
       )
   },

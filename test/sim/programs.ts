@@ -12,6 +12,7 @@ import { queuePrograms } from "../actors/sim/queuePrograms.ts"
 import { requestWorlds } from "../actors/sim/requestWorlds.ts"
 import { turnWorlds } from "../actors/sim/turnWorlds.ts"
 import { simulate as simulateProcesses, type ProcessWorld } from "./processHost.ts"
+import { processSessions } from "./processSessions.ts"
 import { processWorlds } from "./processWorlds.ts"
 
 export interface SimProgram {
@@ -60,7 +61,7 @@ export const programs: ReadonlyArray<SimProgram> = [
   ...Object.entries<MakeProgram<unknown, unknown>>({ ...kernelPrograms, ...queuePrograms }).map(ofKernel),
   ...Object.entries(interruptWorlds).map(([name, world]) => ofWorld([`interrupted: ${name}`, world])),
   ...Object.entries({ ...turnWorlds, ...lifeWorlds, ...requestWorlds }).map(ofWorld),
-  ...Object.entries(processWorlds).map(ofProcesses)
+  ...Object.entries({ ...processWorlds, ...processSessions }).map(ofProcesses)
 ]
 
 /** Those whose name has the text in it. */

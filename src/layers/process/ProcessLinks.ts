@@ -7,7 +7,9 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import { BackendUnavailable } from "../../schema/errors.ts"
 import { type AgentLink, AgentLinks, type Launch } from "../../services/AgentLink.ts"
 import { checkEnvironment } from "../../services/environment.ts"
 import { Ids } from "../../services/Ids.ts"
@@ -26,7 +28,10 @@ export const layer: Layer.Layer<AgentLinks, never, Os | Ids> = Layer.effect(
         Effect.catchCause((cause) => Effect.logError(`the clean-up of a launch failed: ${Cause.pretty(cause)}`)),
         Effect.andThen(Effect.sync(() => live.delete(link)))
       )
-    yield* Effect.addFinalizer(() => Effect.forEach(live, finish, { concurrency: "unbounded", discard: true }))
+    const starts = makeStarts()
+    yield* Effect.addFinalizer(() =>
+      Effect.andThen(starts.close, Effect.forEach(live, finish, { concurrency: "unbounded", discard: true }))
+    )
     // So that the first launch finds a probed backend.
     yield* Effect.forkScoped(Effect.ignore(os.backend()))
     yield* Effect.forkScoped(reportReaped(os))
@@ -45,11 +50,38 @@ export const layer: Layer.Layer<AgentLinks, never, Os | Ids> = Layer.effect(
     const open = Effect.fn("AgentLinks.open")(function* (launch: Launch) {
       yield* Effect.fromResult(checkEnvironment(launch.env))
       const backend = yield* os.backend(launch.backend)
-      return yield* Effect.acquireRelease(start(launch, backend), finish)
+      const owned = Effect.acquireRelease(start(launch, backend), finish)
+      return yield* starts.count(owned, new BackendUnavailable({ backend, reason: "the host is shutting down" }))
     })
     return AgentLinks.of({ open })
   })
 )
+
+/** Starts on their way. Who asked for one may be given up for gone; the layer still waits for it. */
+const makeStarts = () => {
+  const none = Latch.makeUnsafe(true)
+  let running = 0
+  let isClosed = false
+  return {
+    count: <A, E, E2, R>(start: Effect.Effect<A, E, R>, refusal: E2): Effect.Effect<A, E | E2, R> =>
+      Effect.suspend((): Effect.Effect<A, E | E2, R> => {
+        if (isClosed) return Effect.fail(refusal)
+        running++
+        none.closeUnsafe()
+        return Effect.ensuring(
+          start,
+          Effect.sync(() => {
+            if (--running === 0) none.openUnsafe()
+          })
+        )
+      }),
+    /** Refuses from now on; completes once none is running. */
+    close: Effect.suspend(() => {
+      isClosed = true
+      return none.await
+    })
+  }
+}
 
 const reportReaped = Effect.fnUntraced(function* (os: Os["Service"]) {
   for (const { keptHomes, ledger, survivors } of yield* reap(os)) {
