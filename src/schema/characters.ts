@@ -92,6 +92,7 @@ export const textOf = (charactersMin: number, charactersMax: number) =>
         (text.length >= charactersMin &&
           fitsCharacters(text, charactersMax) &&
           (text.length >= 2 * charactersMin || characterCount(text) >= charactersMin)) ||
-        `Expected ${charactersMin} to ${charactersMax} characters`
+        `Expected ${charactersMin} to ${charactersMax} characters`,
+      { toJsonSchema: () => ({ minLength: charactersMin, maxLength: charactersMax }) }
     )
   )

@@ -16,16 +16,27 @@ export const digestOf = (text: string): Digest => `sha256:${createHash("sha256")
 
 const stablePattern = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/
 
-const isStable = (text: string): boolean => fitsCharacters(text, limits.idCharactersMax) && stablePattern.test(text)
+const isStable = (text: string, charactersMax: number): boolean =>
+  fitsCharacters(text, charactersMax) && stablePattern.test(text)
+
+const stableId = (charactersMax: number) =>
+  Schema.String.check(
+    Schema.makeFilter((text: string) => isStable(text, charactersMax) || "Expected a stable id", {
+      toJsonSchema: () => ({ minLength: 1, maxLength: charactersMax, pattern: stablePattern.source })
+    })
+  )
 
 /** The narrower id that PRP v1 demands inside typed payloads. */
-export const StableId = Schema.String.check(
-  Schema.makeFilter((text: string) => isStable(text) || "Expected a stable id")
-)
+export const StableId = stableId(limits.idCharactersMax)
+
+/** The same with more room, in receipts and semantic tools. */
+export const LongStableId = stableId(limits.nameCharactersMax)
 
 /**
  * Foreign text as a stable id: itself when it is one, else `prefix` and half of its digest. The same text always gives the
  * same id. `prefix` is a short stable id.
  */
 export const stableIdOf = (prefix: string, text: string): string =>
-  isStable(text) ? text : `${prefix}-${digestOf(text).slice("sha256:".length, "sha256:".length + 32)}`
+  isStable(text, limits.idCharactersMax)
+    ? text
+    : `${prefix}-${digestOf(text).slice("sha256:".length, "sha256:".length + 32)}`

@@ -6,16 +6,7 @@ import * as Schema from "effect/Schema"
 import { textOf } from "../characters.ts"
 import { Digest, StableId } from "../identity.ts"
 import { limits } from "../limits.ts"
-
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-const Revision = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
-const ShortText = textOf(0, limits.shortTextCharactersMax)
-
-/** No absolute path, no `..` segment, no line break: JSON Schema's `.` does not match one. */
-const safePathPattern = /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).*$/
-
-const safePath = (charactersMin: number, charactersMax: number) =>
-  textOf(charactersMin, charactersMax).check(Schema.isPattern(safePathPattern))
+import { Count, Revision, safePath, ShortText } from "./contract/primitives.ts"
 
 export const PlanStep = Schema.Struct({
   stepId: StableId,

@@ -7,12 +7,10 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { textOf } from "../characters.ts"
 import { EventInvalid } from "../errors.ts"
-import { limits } from "../limits.ts"
-import { EventType, Priority, priorityOf } from "./eventType.ts"
-import { conventional, payloads, typedPayloads, type EmittedEventType, type EventPayloads } from "./payload.ts"
-import { Timestamp } from "./timestamp.ts"
+import { EventV1, payloadOf } from "./contract/event.ts"
+import { type Priority, priorityOf } from "./eventType.ts"
+import { payloads, type EmittedEventType, type EventPayloads } from "./payload.ts"
 
 /** One event without its place in a sequence. Values are shared, never copied: nobody may change them. */
 export interface Draft<Type extends EmittedEventType> {
@@ -73,44 +71,8 @@ export const draftOf = <Type extends EmittedEventType>(
   about: { readonly turnId?: string; readonly itemId?: string; readonly debug?: Readonly<Record<string, unknown>> } = {}
 ): Draft<Type> => ({ eventType, priority: priorityOf(eventType), payload, ...about })
 
-const Id = textOf(1, limits.idCharactersMax)
-const anyProperty = Schema.Record(Schema.String, Schema.Unknown)
-
-const Envelope = Schema.StructWithRest(
-  Schema.Struct({
-    schema: Schema.Literal("paperclip.prp.event.v1"),
-    schemaVersion: Schema.Literal(1),
-    sourceEventId: Id,
-    sourceSeq: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
-    sourceInstanceId: Id,
-    sourceKind: Schema.Literals(["runner", "control_plane"]),
-    runId: Id,
-    eventType: EventType,
-    priority: Priority,
-    emittedAt: Timestamp,
-    payload: Schema.StructWithRest(Schema.Struct(conventional), [anyProperty]),
-    normalizedSessionId: Schema.optionalKey(Id),
-    turnId: Schema.optionalKey(textOf(1, limits.nameCharactersMax)),
-    itemId: Schema.optionalKey(textOf(1, limits.nameCharactersMax)),
-    observedAt: Schema.optionalKey(Timestamp),
-    debug: Schema.optionalKey(anyProperty)
-  }),
-  [anyProperty]
-)
-
-const strict = { onExcessProperty: "error" } as const
-
-/** Checks the payload where the table has a schema for the event's type. */
-const payloadOf = (table: Readonly<Record<string, Schema.ConstraintDecoder<unknown>>>) =>
-  Schema.makeFilter((event: typeof Envelope.Type) => {
-    const schema = Object.hasOwn(table, event.eventType) ? table[event.eventType] : undefined
-    if (schema === undefined) return undefined
-    const decoded = Schema.decodeUnknownResult(schema, strict)(event.payload)
-    return Result.isSuccess(decoded) ? undefined : { path: ["payload"], issue: decoded.failure.issue }
-  })
-
 /** An event of any type and any source. */
-export const EventEnvelope = Envelope.check(payloadOf(typedPayloads))
+export const EventEnvelope = EventV1
 export type EventEnvelope = typeof EventEnvelope.Type
 
 /** An event as we make them. */

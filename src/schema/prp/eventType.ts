@@ -110,7 +110,7 @@ export const EventType = Schema.Literals([
   "issue.status.decision.rejected",
   "issue.status.decision.superseded",
   "run.terminal"
-])
+]).annotate({ expected: "an event type of PRP v1" })
 export type EventType = typeof EventType.Type
 
 /** 0 is never dropped and has storage in reserve, 1 is kept, 2 may be coalesced. */

@@ -14,23 +14,11 @@ import {
   WholeUsage,
   WorkspaceDiff
 } from "./activity.ts"
+import { conventional } from "./contract/event.ts"
+import { Count, Name, open as openObject, ShortText } from "./contract/primitives.ts"
 import { RuntimeRequest } from "./runtimeRequest.ts"
 
-const anyProperty = Schema.Record(Schema.String, Schema.Unknown)
-
-/** What any open payload may hold besides. */
-export const conventional = {
-  channel: Schema.optionalKey(Schema.Literals(["progress", "final", "summary", "detail", "unknown"])),
-  providerPhase: Schema.optionalKey(Schema.String),
-  providerMethod: Schema.optionalKey(Schema.String)
-}
-
-const open = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
-  Schema.StructWithRest(Schema.Struct({ ...conventional, ...fields }), [anyProperty])
-
-const Name = textOf(1, limits.nameCharactersMax)
-const ShortText = textOf(0, limits.shortTextCharactersMax)
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const open = <const Fields extends Schema.Struct.Fields>(fields: Fields) => openObject({ ...conventional, ...fields })
 
 /** How a process ended, in PRP's words. `null` is unknown; `inferred`: told by a shell, and maybe a plain exit code. */
 export const ProcessExit = Schema.Struct({
@@ -141,20 +129,15 @@ const RequestSettled = open({
   reason: Schema.optionalKey(ShortText)
 })
 
-/** The payloads that PRP itself fixes, for every source of events. */
-export const typedPayloads = {
+/** The payload of every event type that we emit. PRP fixes the first ones and leaves the others open. */
+export const payloads = {
   "tool.execution.started": ToolExecution,
   "tool.execution.progressed": ToolExecution,
   "tool.execution.completed": ToolExecution,
   "plan.updated": PlanUpdated,
   "workspace.change.updated": WorkspaceDiff,
   "context.compacted": ContextCompacted,
-  "provider.notice.recorded": ProviderNotice
-} as const
-
-/** The payload of every event type that we emit. PRP leaves those that are not in `typedPayloads` open. */
-export const payloads = {
-  ...typedPayloads,
+  "provider.notice.recorded": ProviderNotice,
   "session.started": open({
     driverSessionId: textOf(1, limits.idCharactersMax),
     provider: Schema.optionalKey(Name),

@@ -1,0 +1,85 @@
+/**
+ * Events of PRP v1 and v2. A runner emits ordinary events with the v1 id on a connection of either version, so an event is
+ * always read by its own `schema`.
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { EventType, Priority } from "../eventType.ts"
+import { Timestamp } from "../timestamp.ts"
+import { EventTypeV2 } from "./eventTypeV2.ts"
+import { payloadsV1, payloadsV2 } from "./payloads.ts"
+import { anyProperty, Id, Name, open, Revision } from "./primitives.ts"
+
+/** What any open payload of v1 may hold besides. */
+export const conventional = {
+  channel: Schema.optionalKey(Schema.Literals(["progress", "final", "summary", "detail", "unknown"])),
+  providerPhase: Schema.optionalKey(Schema.String),
+  providerMethod: Schema.optionalKey(Schema.String)
+}
+
+const shared = {
+  sourceEventId: Id,
+  /** Grows by one per source. */
+  sourceSeq: Revision,
+  sourceInstanceId: Id,
+  sourceKind: Schema.Literals(["runner", "control_plane"]),
+  runId: Id,
+  priority: Priority,
+  emittedAt: Timestamp,
+  normalizedSessionId: Schema.optionalKey(Id),
+  observedAt: Schema.optionalKey(Timestamp),
+  debug: Schema.optionalKey(anyProperty)
+}
+
+const strict = { onExcessProperty: "error" } as const
+const thorough = { ...strict, errors: "all" } as const
+
+type Payloads = Readonly<Record<string, Schema.ConstraintDecoder<unknown>>>
+
+/** Checks the payload where the table has a schema for the event's type. */
+export const payloadOf = (table: Payloads) => {
+  const decoders = new Map(Object.entries(table).map(([type, schema]) => [type, Schema.decodeUnknownResult(schema)]))
+  return Schema.makeFilter((event: { readonly eventType: string; readonly payload: unknown }, _ast, { errors }) => {
+    const decoded = decoders.get(event.eventType)?.(event.payload, errors === "all" ? thorough : strict)
+    return decoded === undefined || Result.isSuccess(decoded)
+      ? undefined
+      : { path: ["payload"], issue: decoded.failure.issue }
+  })
+}
+
+const EnvelopeV1 = open({
+  schema: Schema.Literal("paperclip.prp.event.v1"),
+  schemaVersion: Schema.Literal(1),
+  eventType: EventType,
+  ...shared,
+  turnId: Schema.optionalKey(Name),
+  itemId: Schema.optionalKey(Name),
+  payload: open(conventional)
+})
+
+const EnvelopeV2 = open({
+  schema: Schema.Literal("paperclip.prp.event.v2"),
+  schemaVersion: Schema.Literal(2),
+  eventType: EventTypeV2,
+  ...shared,
+  turnId: Schema.optionalKey(Id),
+  itemId: Schema.optionalKey(Id),
+  payload: anyProperty
+})
+
+export const EventV1 = EnvelopeV1.check(payloadOf(payloadsV1))
+export const EventV2 = EnvelopeV2.check(payloadOf(payloadsV2))
+
+/** Of either version, told by its own `schema`. */
+export const AnyEvent = Schema.Union([EventV1, EventV2]).annotate({ expected: "an event of PRP v1 or v2" })
+
+/** The envelope with the payload of each type: `eventType` tells it. */
+type Typed<Envelope extends { readonly eventType: string }, Table extends Payloads> = {
+  readonly [Type in Envelope["eventType"]]: Omit<Envelope, "eventType" | "payload"> & {
+    readonly eventType: Type
+    readonly payload: Type extends keyof Table ? Schema.Schema.Type<Table[Type]> : Record<string, unknown>
+  }
+}[Envelope["eventType"]]
+
+export type EventV1 = Typed<typeof EnvelopeV1.Type, typeof payloadsV1>
+export type EventV2 = Typed<typeof EnvelopeV2.Type, typeof payloadsV2>
