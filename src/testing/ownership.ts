@@ -114,7 +114,10 @@ export const ownershipInvariants: ReadonlyArray<OwnershipInvariant> = [
       if (steps.includes("SIGTERM") && !steps.includes("eof")) found.push("SIGTERM without the end of input")
       if (eofAtMs === undefined || isHurried || !steps.includes("eof")) return found
       const term = signalsTo(os, launch, "SIGTERM")[0]
-      const kill = signalsTo(os, launch, "SIGKILL")[0]
+      // When all others have ended, what is left is the backend's own.
+      const kill = signalsTo(os, launch, "SIGKILL").find(({ atMs }) =>
+        processesOf(os, launch).some(({ endedAtMs, role }) => role === "agent" && (endedAtMs ?? Infinity) >= atMs)
+      )
       if (term !== undefined && term.atMs < eofAtMs + graces.eofMs) found.push("SIGTERM within the grace of the input")
       if (kill !== undefined && kill.atMs < eofAtMs + graces.eofMs + graces.termMs)
         found.push("SIGKILL within the grace of SIGTERM")

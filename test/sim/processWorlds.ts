@@ -376,9 +376,13 @@ export const processWorlds: Readonly<Record<string, ProcessWorld>> = {
   }
 }
 
-/** What the marker does not show lives on; in a namespace nothing does. */
-function escaped({ processes }: ProcessHost["os"]): ReadonlyArray<string> {
-  return processes.some(({ role, state }) => role === "agent" && state === "running") ? ["escaped"] : []
+/** What the marker does not show lives on; in a namespace nothing does. What was not proven gone is still in the ledger. */
+function escaped({ ledger, processes }: ProcessHost["os"]): ReadonlyArray<string> {
+  const { own } = ledger()
+  const lives = processes.some(
+    ({ launch, role, state }) => role === "agent" && state === "running" && !own.some((marker) => marker === launch)
+  )
+  return lives ? ["escaped"] : []
 }
 
 /** What belongs to hosts that are not gone lives on. */

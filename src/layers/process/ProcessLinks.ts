@@ -64,12 +64,12 @@ const makeStarts = () => {
   let isClosed = false
   return {
     count: <A, E, E2, R>(start: Effect.Effect<A, E, R>, refusal: E2): Effect.Effect<A, E | E2, R> =>
-      Effect.suspend((): Effect.Effect<A, E | E2, R> => {
+      Effect.uninterruptibleMask((restore): Effect.Effect<A, E | E2, R> => {
         if (isClosed) return Effect.fail(refusal)
         running++
         none.closeUnsafe()
         return Effect.ensuring(
-          start,
+          restore(start),
           Effect.sync(() => {
             if (--running === 0) none.openUnsafe()
           })
