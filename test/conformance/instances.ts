@@ -22,6 +22,9 @@ export function* instancesOf(set: SchemaSet, schema: JsonSchema, count: number, 
   }
 }
 
+/** How often a number or a list is made to the bound or one past it. */
+const pastBound = 0.02
+
 /** Beyond this depth only what is required. */
 const fullDepth = 6
 
@@ -128,15 +131,25 @@ const holds = (condition: JsonObject, object: JsonObject): boolean =>
 const arrayFor = (set: SchemaSet, keywords: JsonObject, random: Random, depth: number): ReadonlyArray<unknown> => {
   const items = keywords["items"]
   const min = numberIn(keywords, "minItems", 0)
-  const length = Math.min(min + random.integer(depth < fullDepth ? 4 : 1), numberIn(keywords, "maxItems", 8))
+  const max = numberIn(keywords, "maxItems", 8)
+  const some = Math.min(min + random.integer(depth < fullDepth ? 4 : 1), max)
+  const length = random.chance(pastBound) ? Math.max(0, random.pick([min - 1, max, max + 1])) : some
+  if (length > some) return atLength(set, items, length, random)
   const made = Array.from({ length }, () => (isSchema(items) ? instanceOf(set, items, random, depth + 1) : "x"))
   if (keywords["uniqueItems"] !== true) return made
   return [...new Map(made.map((item) => [JSON.stringify(item), item])).values()]
 }
 
+/** Long lists repeat one small item: what they are about is their length. */
+const atLength = (set: SchemaSet, items: unknown, length: number, random: Random): ReadonlyArray<unknown> => {
+  const item = isSchema(items) ? instanceOf(set, items, random, fullDepth + 1) : "x"
+  return Array.from({ length }, () => item)
+}
+
 const integerFor = (keywords: JsonObject, random: Random): number => {
   const minimum = numberIn(keywords, "minimum", 0)
   const maximum = numberIn(keywords, "maximum", Number.MAX_SAFE_INTEGER)
+  if (random.chance(pastBound)) return random.pick([minimum - 1, maximum, maximum + 1])
   return Math.min(maximum, minimum + random.pick([0, 1, 7, 4096]))
 }
 
