@@ -126,7 +126,8 @@ const carriesNative = (event: Event): boolean => {
   if (event.eventType !== "provider.notice.recorded") return true
   const { category } = event.payload
   const isBesideATool = category === "malformed_update" && nativeText(event, "toolCallId") !== undefined
-  return category !== "unplaced_change" && category !== "request_outside_turn" && !isBesideATool
+  const isNoUpdate = category === "request_outside_turn" || category === "output_noise"
+  return category !== "unplaced_change" && !isNoUpdate && !isBesideATool
 }
 
 const nativeText = (event: Event, key: string): string | undefined => {
