@@ -7,7 +7,7 @@ import addFormatsModule from "ajv-formats"
 import * as Result from "effect/Result"
 import { decodePrp } from "../../src/schema/prp/contract/decode.ts"
 import type { PrpKind } from "../../src/schema/prp/contract/kinds.ts"
-import { explanations, type Reason } from "./explained.ts"
+import { type Reason, reasonsFor } from "./explained.ts"
 import { instancesOf } from "./instances.ts"
 import { readSchemas, type SchemaSet } from "./schemaSet.ts"
 
@@ -44,8 +44,8 @@ export interface Disagreement {
   readonly instance: unknown
   readonly reference: boolean
   readonly ours: boolean
-  /** Why it is right that they disagree, where that is known. */
-  readonly reason: Reason | undefined
+  /** Why it is right that they disagree. Empty: nobody knows. */
+  readonly reasons: ReadonlyArray<Reason>
 }
 
 export interface Comparison {
@@ -113,8 +113,7 @@ const compareOne = ({ schema, kind, validate, set, reference, instances, seed }:
     const verdict = verdicts(instance)
     if (verdict.reference) accepted++
     if (verdict.ours === verdict.reference) continue
-    const reason = explanations.find(({ without }) => agree(without(instance)))?.reason
-    disagreements.push({ instance, ...verdict, reason })
+    disagreements.push({ instance, ...verdict, reasons: reasonsFor(instance, agree) })
   }
   return { schema, kind, instances, accepted, disagreements }
 }

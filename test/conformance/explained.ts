@@ -9,7 +9,20 @@ export type Reason =
   /** A runner refuses it, whatever the schema says. */
   | "date-time beyond 64 characters"
 
-export interface Explanation {
+/** The reasons for a disagreement about the instance: without what they name, `agree` holds. Empty: it is not explained. */
+export const reasonsFor = (instance: unknown, agree: (instance: unknown) => boolean): ReadonlyArray<Reason> => {
+  const single = explanations.find(({ without }) => agree(without(instance)))
+  if (single !== undefined) return [single.reason]
+  const withoutAny = explanations.reduce((here, { without }) => without(here), instance)
+  return agree(withoutAny) ? explanations.filter(applies(instance)).map(({ reason }) => reason) : []
+}
+
+const applies =
+  (instance: unknown) =>
+  ({ without }: Explanation) =>
+    JSON.stringify(without(instance)) !== JSON.stringify(instance)
+
+interface Explanation {
   readonly reason: Reason
   /** The instance without what we disagree about. */
   readonly without: (instance: unknown) => unknown
@@ -31,7 +44,7 @@ const withoutLooseDateTimes = (leaf: unknown) => (typeof leaf === "string" && lo
 const withoutLongDateTimes = (leaf: unknown) =>
   typeof leaf === "string" && leaf.length > 64 && date.test(leaf) ? plain : leaf
 
-export const explanations: ReadonlyArray<Explanation> = [
+const explanations: ReadonlyArray<Explanation> = [
   {
     reason: "integer beyond 2^53 - 1",
     without: (instance) => replaced(instance, withoutUnsafeIntegers)
