@@ -204,6 +204,35 @@ const lists: ReadonlyArray<Bounds> = [
 
 const verdict = (what: string, isAccepted: boolean) => `${what}: ${isAccepted ? "accepted" : "refused"}`
 
+describe("the bounds of the contract", () => {
+  it("are its own numbers, as the tables above have them", () => {
+    expect(limits).toMatchObject({
+      prpLabelCharactersMax: 160,
+      providerVersionCharactersMax: 120,
+      endpointArnCharactersMax: 2048,
+      eventFamiliesMax: 64,
+      resultSummaryCharactersMax: 12_000,
+      goalReasonCharactersMax: 1000,
+      questionsMax: 64,
+      questionOptionsMax: 128,
+      questionTitleCharactersMax: 1000,
+      submitLabelCharactersMax: 200,
+      answerCharactersMax: 100_000,
+      answerPatternCharactersMax: 1000,
+      originMethodCharactersMax: 500,
+      researchSourcesMax: 64,
+      urlCharactersMax: 8192,
+      delegationChildrenMax: 64,
+      verificationClassesMax: 32,
+      memoryReferenceCharactersMax: 4096,
+      displayNameCharactersMax: 255,
+      filePreviewCharactersMax: 262_144,
+      fixtureNameCharactersMax: 120,
+      fixtureDescriptionCharactersMax: 1000
+    })
+  })
+})
+
 describe("a text of the contract", () => {
   for (const [kind, path, min, max] of texts) {
     it(`has ${min} to ${max} characters in ${kind} at ${path}, whatever they take in memory`, () => {
