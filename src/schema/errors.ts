@@ -333,6 +333,69 @@ export class PrpRejected extends Schema.TaggedError<PrpRejected>()("PrpRejected"
 }) {}
 export type PrpIssue = PrpRejected["issues"][number]
 
+const VersionRange = Schema.Struct({ min: Schema.Number, max: Schema.Number })
+
+/** The two sides have no version of the protocol in common. */
+export class VersionsDisjoint extends Schema.TaggedError<VersionsDisjoint>()("VersionsDisjoint", {
+  code: Schema.tag("versions_disjoint"),
+  ours: VersionRange,
+  theirs: VersionRange
+}) {}
+
+/** The value holds what JSON cannot say. `found` names the kind of it. */
+export class NotJson extends Schema.TaggedError<NotJson>()("NotJson", {
+  code: Schema.tag("not_json"),
+  found: Schema.String
+}) {}
+
+/** The goal command may not be sent or carried out: the version has no goals, or the capability does not offer this. */
+export class GoalCommandRefused extends Schema.TaggedError<GoalCommandRefused>()("GoalCommandRefused", {
+  code: Schema.Literals(["session_goal_version_unsupported", "session_goal_action_unavailable"]),
+  command: Schema.String,
+  reason: Schema.String
+}) {}
+
+const Issues = Schema.Array(Schema.Struct({ path: Schema.String, expectation: Schema.String }))
+
+/** A question set of the right shape that cannot be asked. The issues name places and expectations, never values. */
+export class QuestionSetRefused extends Schema.TaggedError<QuestionSetRefused>()("QuestionSetRefused", {
+  code: Schema.tag("question_set_refused"),
+  issues: Issues
+}) {}
+
+/** The response does not answer its question set. The issues name places and expectations, never values. */
+export class QuestionResponseRefused extends Schema.TaggedError<QuestionResponseRefused>()("QuestionResponseRefused", {
+  code: Schema.tag("question_response_refused"),
+  issues: Issues
+}) {}
+
+/** The resolution of a request of the agent changed nothing. `reason` never repeats a value of it. */
+export class ResolutionRejected extends Schema.TaggedError<ResolutionRejected>()("ResolutionRejected", {
+  code: Schema.Literals(["stale_turn", "already_terminal", "invalid_resolution"]),
+  reason: Schema.String
+}) {}
+
+/** The command was not taken into the journal, and must not be carried out. */
+export class CommandRefused extends Schema.TaggedError<CommandRefused>()("CommandRefused", {
+  code: Schema.Literals([
+    "command_conflict",
+    "controller_sequence_gap",
+    "command_history_compacted",
+    "command_history_full",
+    "command_not_json"
+  ]),
+  commandId: Schema.String,
+  controllerSeq: Schema.Number,
+  expectedSeq: Schema.Number
+}) {}
+
+/** The outcome of a command was not written: no such command waits for one, or its result is no JSON or too large. */
+export class CommandOutcomeRefused extends Schema.TaggedError<CommandOutcomeRefused>()("CommandOutcomeRefused", {
+  code: Schema.Literals(["command_not_pending", "command_result_not_json", "command_result_too_large"]),
+  commandId: Schema.String,
+  limitBytes: Schema.Number
+}) {}
+
 // The command
 
 /** The command line cannot be obeyed; nothing was started. `reason` never repeats a secret. */

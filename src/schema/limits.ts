@@ -235,6 +235,15 @@ export const limits = {
   fixtureNameCharactersMax: 120,
   fixtureDescriptionCharactersMax: 1000,
   manifestFilesMax: 4096,
+  /** Missing sequence numbers that a gap lists; the others are counted. */
+  listedMissingMax: 256,
+  /** Commands that a runner remembers, and the result of each. An older command is refused, never carried out again. */
+  commandHistoryMax: 128,
+  commandResultBytesMax: 64 * KiB,
+  /** What a pattern of a question set comes to when its repetitions are written out, and the steps of one check against it.
+   * The second is some tens of milliseconds. */
+  answerPatternStatesMax: 4096,
+  answerPatternStepsMax: 2_000_000,
 
   // The command
 
