@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { cacheFolder } from "../../src/layers/providers/agentCache.ts"
+import { cacheFolder } from "../../src/layers/folders.ts"
 
 const version = "22.19.0"
 

@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import { BackendUnavailable, PlatformUnsupported } from "../../schema/errors.ts"
 import { type Backend, type BackendProbe, Os, type SpawnRequest } from "../../services/Os.ts"
 import { type Anchors, makeAnchors } from "./anchors.ts"
-import { stateFolder } from "./folders.ts"
+import { stateFolder } from "../folders.ts"
 import { type Guardian, makeGuardian } from "./guardian.ts"
 import { makeLedger } from "./ledger.ts"
 import { linuxTable } from "./linuxTable.ts"
@@ -58,7 +58,7 @@ export const layer = (options: NodeOsOptions = {}): Layer.Layer<Os, PlatformUnsu
   )
 
 /** Where hosts keep their ledgers unless told otherwise. */
-const defaultLedgerFolder = (): string => path.join(stateFolder(), "hosts")
+const defaultLedgerFolder = (): string => path.join(stateFolder(process.env), "hosts")
 
 export const nodeVersionMin = [22, 19] as const
 

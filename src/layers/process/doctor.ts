@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import { limits } from "../../schema/limits.ts"
 import { type BackendProbe, Os, type ProcessIdentity } from "../../services/Os.ts"
 import type { Reaped } from "../../services/reap.ts"
-import { cacheFolder, stateFolder } from "./folders.ts"
+import { cacheFolder, stateFolder } from "../folders.ts"
 import { isNodeSupported, nodeVersionMin } from "./NodeOs.ts"
 
 export interface FolderSize {
@@ -52,7 +52,7 @@ export const doctor: Effect.Effect<DoctorReport, never, Os> = Effect.gen(functio
     },
     platform: `${process.platform} ${process.arch}`,
     backends: yield* os.backends,
-    folders: [yield* sizeOf("state", stateFolder()), yield* sizeOf("cache", cacheFolder())],
+    folders: [yield* sizeOf("state", stateFolder(process.env)), yield* sizeOf("cache", cacheFolder(process.env))],
     hosts: yield* otherHosts(os)
   }
 })

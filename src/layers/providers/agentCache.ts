@@ -1,19 +1,7 @@
-/**
- * Where things of this host are kept outside any workspace: fetched agents, and private homes while they are needed.
- *
- * Everything is below one folder, `$XDG_CACHE_HOME/greenroom` or `~/.cache/greenroom`; deleting it loses nothing but time.
- */
-import { homedir } from "node:os"
-import { isAbsolute, join } from "node:path"
+/** What is below the cache folder: fetched agents, and private homes while they are needed. */
+import { join } from "node:path"
 import type { Distribution, HostEnvironment } from "../../services/Provider.ts"
-
-/** A relative `XDG_CACHE_HOME` counts as not set, as the base directory specification demands. */
-export const cacheFolder = (host: HostEnvironment): string => {
-  const cache = host["XDG_CACHE_HOME"]
-  if (cache !== undefined && isAbsolute(cache)) return join(cache, "greenroom")
-  const home = host["HOME"]
-  return join(home !== undefined && isAbsolute(home) ? home : homedir(), ".cache", "greenroom")
-}
+import { cacheFolder } from "../folders.ts"
 
 export const agentsFolder = (host: HostEnvironment): string => join(cacheFolder(host), "agents")
 

@@ -11,22 +11,17 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { readFile, stat } from "node:fs/promises"
-import { homedir } from "node:os"
-import { isAbsolute, join } from "node:path"
+import { join } from "node:path"
 import { ProfileInvalid } from "../../schema/errors.ts"
 import { limits } from "../../schema/limits.ts"
 import { isLoaderVariable } from "../../services/environment.ts"
 import type { HostEnvironment, Provider } from "../../services/Provider.ts"
+import { configFolder } from "../folders.ts"
 import { catalogue } from "./catalogue.ts"
 import { providerOf, unknownTraits } from "./profile.ts"
 
 /** `$XDG_CONFIG_HOME/greenroom/greenroom.json` or `~/.config/greenroom/greenroom.json`. */
-export const profileFilePath = (host: HostEnvironment): string => {
-  const config = host["XDG_CONFIG_HOME"]
-  if (config !== undefined && isAbsolute(config)) return join(config, "greenroom", "greenroom.json")
-  const home = host["HOME"]
-  return join(home !== undefined && isAbsolute(home) ? home : homedir(), ".config", "greenroom", "greenroom.json")
-}
+export const profileFilePath = (host: HostEnvironment): string => join(configFolder(host), "greenroom.json")
 
 /** A file that does not exist has no profiles. */
 export const readProfiles = (file: string): Effect.Effect<ReadonlyArray<Provider>, ProfileInvalid> =>

@@ -4,7 +4,7 @@
  * Hooks, servers and settings of a workspace are not loaded in this mode; MCP servers of the client only over http and sse.
  */
 import { join } from "node:path"
-import { cacheFolder } from "../agentCache.ts"
+import { cacheFolder } from "../../folders.ts"
 import { providerOf, type Start } from "../profile.ts"
 
 export const copilot = providerOf({
