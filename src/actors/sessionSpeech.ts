@@ -1,4 +1,4 @@
-/** What a session says of itself, apart from its turns: some of it once, nothing of a failure after it is closed. */
+/** What a session says of itself, apart from its turns: each fact once, and no failure once it is closed. */
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Semaphore from "effect/Semaphore"
@@ -18,7 +18,7 @@ interface Speaker {
 
 export const makeSpeech = (journal: Journal["Service"], { runId, sessionId, launch }: Speaker) => {
   const closing = Latch.makeUnsafe(false)
-  /** Between looking whether something was said and saying it, nobody else says his. */
+  /** A failure that is being said is said before the close, and none is said behind it. */
   const lastWord = Semaphore.makeUnsafe(1)
   /** What is said once, or not any more. */
   const said = new Set<"started" | "noise" | "exit" | "failed" | "closed">()

@@ -119,7 +119,7 @@ export class Os extends Context.Service<
      * in it. The backend's own helpers are not counted while their launch lives. */
     readonly census: (marker: string) => Effect.Effect<ReadonlyArray<ProcessIdentity>>
     readonly ledger: {
-      /** On disk before this returns. */
+      /** Written before this returns: the end of this host does not lose it. */
       readonly add: (entry: LedgerEntry) => Effect.Effect<void, LedgerUnwritable>
       /** The launch is proven gone: nobody needs to look for its marker any more. Its home is remembered while it is there. */
       readonly remove: (marker: string) => Effect.Effect<void>
