@@ -74,6 +74,9 @@ const kinds: ReadonlyArray<Kind> = [
   { stretches: "whole", time: undefined }
 ]
 
+/** What one seed comes to. */
+export const seedRuns = kinds.length
+
 const splitProbability = 0.1
 
 const optionsOf = (kind: Kind, seed: number, index: number, lengths: Readonly<Record<Kind["stretches"], number>>) => ({

@@ -2,7 +2,8 @@
 import { describe, vi } from "vitest"
 import type * as Limits from "../../src/schema/limits.ts"
 import { boundWorlds } from "./sim/boundWorlds.ts"
-import { prove } from "./sim/prove.ts"
+import { prove } from "../sim/prove.ts"
+import { simulate } from "./sim/host.ts"
 
 vi.mock("../../src/schema/limits.ts", async (original) => {
   const { limits } = await original<typeof Limits>()
@@ -19,4 +20,4 @@ vi.mock("../../src/schema/limits.ts", async (original) => {
 })
 
 describe("whatever is full, everything goes on once there is room, and ends when it is told to", () =>
-  prove(boundWorlds))
+  prove(boundWorlds, simulate))

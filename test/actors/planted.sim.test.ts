@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { respond } from "./host.ts"
 import { boundWorlds } from "./sim/boundWorlds.ts"
-import { explore } from "./sim/explore.ts"
-import type { Faults, World } from "./sim/host.ts"
+import { explore } from "../sim/explore.ts"
+import { type Faults, simulate, type World } from "./sim/host.ts"
 import { after, during } from "./sim/hosts.ts"
 import { type InvariantName, invariantOf, invariants } from "./sim/invariants.ts"
 import { lifeWorlds } from "./sim/lifeWorlds.ts"
@@ -232,7 +232,7 @@ describe("the ledger finds a planted bug", () => {
       const own = world!.faults
       const mixed = faults === undefined ? world! : { ...world!, faults: () => ({ ...own?.(), ...faults() }) }
       const isFound = (what: string) => invariantOf(what) === invariant && says?.test(what) !== false
-      const { violations } = explore({ ...mixed, reaches: [] }, within, isFound)
+      const { violations } = explore(simulate({ ...mixed, reaches: [] }), within, isFound)
       expect(violations.map(({ what }) => what)).toSatisfy((found: ReadonlyArray<string>) => found.some(isFound))
     })
   }

@@ -1,16 +1,17 @@
 /** Which chunks make a campaign. The same runs whatever the number of threads. */
+import { seedRuns } from "../../src/testing/campaign.ts"
 import type { ChunkOrder, ChunkResult } from "./chunk.ts"
 import type { SimProgram } from "./programs.ts"
 
-/** Whole seeds: a seed is run eight times. */
-export const chunkRuns = 160
-const runsOfSeed = 8
+/** Whole seeds. */
+const chunkSeeds = 20
+const chunkRuns = chunkSeeds * seedRuns
 
 /** So many runs in all, or the fewest with which each program has one seed. */
 export const planOf = (programs: ReadonlyArray<SimProgram>, runs: number, seed: number): ReadonlyArray<ChunkOrder> => {
   const shares = programs.reduce((sum, { weight }) => sum + weight, 0)
   const plans = programs.map((program) =>
-    chunksOf(program.name, seed, Math.max(1, Math.ceil((runs * program.weight) / shares / runsOfSeed)))
+    chunksOf(program.name, seed, Math.max(1, Math.ceil((runs * program.weight) / shares / seedRuns)))
   )
   // The first chunks of all, then the second ones: what is wrong everywhere shows at once.
   const longest = Math.max(0, ...plans.map((plan) => plan.length))
@@ -18,11 +19,10 @@ export const planOf = (programs: ReadonlyArray<SimProgram>, runs: number, seed: 
 }
 
 const chunksOf = (program: string, seed: number, seeds: number): ReadonlyArray<ChunkOrder> => {
-  const chunkSeeds = chunkRuns / runsOfSeed
   return Array.from({ length: Math.ceil(seeds / chunkSeeds) }, (_, index) => ({
     program,
     seed: seed + index * chunkSeeds,
-    runs: Math.min(chunkSeeds, seeds - index * chunkSeeds) * runsOfSeed
+    runs: Math.min(chunkSeeds, seeds - index * chunkSeeds) * seedRuns
   }))
 }
 
@@ -62,6 +62,4 @@ export const addTo = (row: Row, result: ChunkResult): void => {
 export const extraRounds = 12
 
 export const extraOf = ({ missed, program, digests }: Row, seed: number): ReadonlyArray<ChunkOrder> =>
-  missed.size === 0
-    ? []
-    : [{ program: program.name, seed: seed + digests.length * (chunkRuns / runsOfSeed), runs: chunkRuns }]
+  missed.size === 0 ? [] : [{ program: program.name, seed: seed + digests.length * chunkSeeds, runs: chunkRuns }]

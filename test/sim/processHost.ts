@@ -17,9 +17,10 @@ import {
   type LinkEnd,
   makeFakeOs,
   ownershipViolations,
-  type Program,
+  type MakeProgram,
   victim
 } from "../../src/testing/index.ts"
+import type { Simulated } from "./explore.ts"
 
 export interface ProcessWorld {
   readonly machine: FakeOsScript
@@ -50,11 +51,18 @@ interface Opened {
   report: CleanupReport | undefined
 }
 
-/** The world as a program for one run. `last` has what the run that was made last got into. */
-export const simulate = (world: ProcessWorld) => {
-  const last = { reached: new Set<string>() }
-  const program = (): Program<unknown, unknown> => {
-    const reached = (last.reached = new Set<string>())
+/** The world as a program. */
+export const simulate = (world: ProcessWorld): Simulated => ({
+  make: programOf(world),
+  reaches: world.reaches ?? [],
+  maxSteps: 20_000,
+  interruptEvery: { whole: 3, split: 3 }
+})
+
+const programOf =
+  (world: ProcessWorld): MakeProgram<unknown, unknown> =>
+  () => {
+    const reached = new Set<string>()
     const os = makeFakeOs(world.machine)
     const opened: Array<Opened> = []
     const reach = (state: string) => Effect.sync(() => void reached.add(state))
@@ -83,10 +91,8 @@ export const simulate = (world: ProcessWorld) => {
       for (const state of world.states?.(os) ?? []) reached.add(state)
       return [...ownershipViolations(os, ends()), ...(world.violations?.(os) ?? [])]
     }
-    return { effect, violations }
+    return { effect, violations, reached: () => reached }
   }
-  return { program, last }
-}
 
 const layerOf = ({ wrap = (os) => os }: ProcessWorld, os: FakeOs, opened: Array<Opened>) => {
   const wrapped = Layer.effect(Os, Effect.map(Os, wrap)).pipe(Layer.provide(os.layer))

@@ -24,28 +24,13 @@ export interface SimProgram {
   readonly maxSteps: number
 }
 
-const ofWorld = ([name, world]: readonly [string, World]): SimProgram => {
-  const { last, program } = simulate(world)
-  return {
-    name,
-    make: (options) => ({ ...program(options), reached: () => last.ledger?.reached ?? [] }),
-    reaches: world.reaches ?? [],
-    weight: 1,
-    // A run without progress never stops by itself: the timer of a stalled turn goes on for ever.
-    maxSteps: 5_000
-  }
-}
+const ofWorld = ([name, world]: readonly [string, World]): SimProgram => ({ name, weight: 1, ...simulate(world) })
 
-const ofProcesses = ([name, world]: readonly [string, ProcessWorld]): SimProgram => {
-  const { last, program } = simulateProcesses(world)
-  return {
-    name,
-    make: () => ({ ...program(), reached: () => last.reached }),
-    reaches: world.reaches ?? [],
-    weight: 1,
-    maxSteps: 20_000
-  }
-}
+const ofProcesses = ([name, world]: readonly [string, ProcessWorld]): SimProgram => ({
+  name,
+  weight: 1,
+  ...simulateProcesses(world)
+})
 
 const reaches: Readonly<Record<string, ReadonlyArray<string>>> = kernelReaches
 

@@ -18,7 +18,8 @@ import { Files } from "../../../src/services/Files.ts"
 import * as Ids from "../../../src/services/Ids.ts"
 import type { Provider } from "../../../src/services/Provider.ts"
 import { makeFakeLinks } from "../../../src/testing/FakeLinks.ts"
-import type { Program, RunOptions } from "../../../src/testing/index.ts"
+import type { MakeProgram } from "../../../src/testing/index.ts"
+import type { Simulated } from "../../sim/explore.ts"
 import { fakeProvider, openOptions } from "../host.ts"
 import { valueAt } from "../observe.ts"
 import { pause, type Script, scripted } from "./agent.ts"
@@ -65,11 +66,20 @@ export interface Prompt extends Runner.PromptHandle {
   readonly request: (n: number) => Effect.Effect<string | undefined>
 }
 
-/** The world as a program for one run. `last` has the ledger of the run that was made last. */
-export const simulate = (world: World) => {
-  const last: { ledger: Ledger | undefined } = { ledger: undefined }
-  const program = (options: RunOptions): Program<unknown, unknown> => {
-    const ledger = (last.ledger = new Ledger(options))
+/** The world as a program. */
+export const simulate = (world: World): Simulated => ({
+  make: programOf(world),
+  reaches: world.reaches ?? [],
+  // A run without progress never stops by itself: the timer of a stalled turn goes on for ever.
+  maxSteps: 5_000,
+  // A run of whole stretches has some 60 steps, one of split ones many more.
+  interruptEvery: { whole: 3, split: 15 }
+})
+
+const programOf =
+  (world: World): MakeProgram<unknown, unknown> =>
+  (options) => {
+    const ledger = new Ledger(options)
     const faults = world.faults?.() ?? {}
     const { layer, agents } = layersOf(world, faults, ledger)
     ledger.agents = agents
@@ -85,8 +95,6 @@ export const simulate = (world: World) => {
       reached: () => ledger.reached
     }
   }
-  return { program, last }
-}
 
 const layersOf = (world: World, faults: Faults, ledger: Ledger) => {
   let starts = 0

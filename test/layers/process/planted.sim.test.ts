@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { InvariantViolated } from "../../../src/schema/errors.ts"
 import type { Os } from "../../../src/services/Os.ts"
-import { explore } from "../../sim/exploreProcesses.ts"
-import type { ProcessWorld } from "../../sim/processHost.ts"
+import { explore } from "../../sim/explore.ts"
+import { type ProcessWorld, simulate } from "../../sim/processHost.ts"
 import { processWorlds } from "../../sim/processWorlds.ts"
 
 type OsService = Os["Service"]
@@ -138,7 +138,7 @@ describe("the invariants of ownership find a planted bug", () => {
         reaches: [],
         ...(wrap === undefined ? {} : { wrap })
       }
-      const { violations } = explore(planted, within, (what) => found.test(what))
+      const { violations } = explore(simulate(planted), within, (what) => found.test(what))
       expect(violations.map(({ what }) => what)).toContainEqual(expect.stringMatching(found))
     })
   }
