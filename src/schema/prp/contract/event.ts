@@ -75,7 +75,7 @@ export const AnyEvent = Schema.Union([EventV1, EventV2]).annotate({ expected: "a
 
 /** The envelope with the payload of each type: `eventType` tells it. */
 type Typed<Envelope extends { readonly eventType: string }, Table extends Payloads> = {
-  readonly [Type in Envelope["eventType"]]: Omit<Envelope, "eventType" | "payload"> & {
+  readonly [Type in Envelope["eventType"]]: Envelope & {
     readonly eventType: Type
     readonly payload: Type extends keyof Table ? Schema.Schema.Type<Table[Type]> : Record<string, unknown>
   }

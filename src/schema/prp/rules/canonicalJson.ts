@@ -6,6 +6,7 @@
  * `1`, `-0` is `0`.
  */
 import * as Result from "effect/Result"
+import { endsInHalf } from "../../characters.ts"
 import { NotJson } from "../../errors.ts"
 import { type Digest, digestOf } from "../../identity.ts"
 
@@ -95,12 +96,9 @@ const addContent = (container: Container, steps: Array<Step>): void => {
 /** The engine's own order is that of UTF-16 units, which puts a character beyond U+FFFF before U+E000. */
 const byCodePoints = (left: string, right: string): number => {
   const shared = Math.min(left.length, right.length)
-  for (let index = 0; index < shared; index++) {
-    const difference = rank(left.charCodeAt(index)) - rank(right.charCodeAt(index))
-    if (difference !== 0) return difference
-  }
-  return left.length - right.length
+  let index = 0
+  while (index < shared && left.charCodeAt(index) === right.charCodeAt(index)) index++
+  if (index === shared) return left.length - right.length
+  const start = endsInHalf(left.slice(0, index)) ? index - 1 : index
+  return (left.codePointAt(start) ?? 0) - (right.codePointAt(start) ?? 0)
 }
-
-/** Surrogates, which only stand in characters beyond U+FFFF, come after all other units. */
-const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

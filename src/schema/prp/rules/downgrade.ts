@@ -3,56 +3,50 @@
  * placeholder without content at the same number. The last of each kind is kept for a later connection of v2.
  */
 
-/** An event as far as this rule looks at it; everything else in it stays as it is. */
-export interface VersionedEvent {
-  readonly schema: string
-  readonly schemaVersion: number
-  readonly eventType: string
-  readonly payload: unknown
-  readonly debug?: unknown
-}
+import type { AnyEvent } from "../contract/event.ts"
+
+type Event = typeof AnyEvent.Type
 
 /** What a peer of v1 did not see: at most one event of each of the two kinds. */
-export interface MissedEvents<Event> {
+export interface MissedEvents {
   readonly capabilities: Event | undefined
   readonly goal: Event | undefined
 }
 
-export const nothingMissed: MissedEvents<never> = { capabilities: undefined, goal: undefined }
+export const nothingMissed: MissedEvents = { capabilities: undefined, goal: undefined }
 
 /** The event for a peer of that version, and what such a peer has missed by now. */
-export const eventForVersion = <Event extends VersionedEvent>(
+export const eventForVersion = (
   version: number,
   event: Event,
-  missed: MissedEvents<Event>
-): { readonly event: Event | Placeholder<Event>; readonly missed: MissedEvents<Event> } =>
+  missed: MissedEvents
+): { readonly event: Event; readonly missed: MissedEvents } =>
   version >= 2 || event.schemaVersion === 1
     ? { event, missed }
     : { event: placeholderOf(event), missed: withMissed(event, missed) }
 
 /** What to emit again, with fresh ids and numbers, once the connection speaks v2. */
-export const missedEvents = <Event>({ capabilities, goal }: MissedEvents<Event>): ReadonlyArray<Event> =>
+export const missedEvents = ({ capabilities, goal }: MissedEvents): ReadonlyArray<Event> =>
   [capabilities, goal].filter((event) => event !== undefined)
 
-export type Placeholder<Event> = Omit<Event, keyof VersionedEvent> & typeof redacted
-
-const redacted = {
+/** Only what places the event: whatever else it holds may be content. */
+const placeholderOf = (event: Event): Event => ({
   schema: "paperclip.prp.event.v1",
   schemaVersion: 1,
+  sourceEventId: event.sourceEventId,
+  sourceSeq: event.sourceSeq,
+  sourceInstanceId: event.sourceInstanceId,
+  sourceKind: event.sourceKind,
+  runId: event.runId,
+  ...(event.normalizedSessionId === undefined ? {} : { normalizedSessionId: event.normalizedSessionId }),
+  ...(event.turnId === undefined ? {} : { turnId: event.turnId }),
   eventType: "runner.diagnostic",
+  priority: event.priority,
+  emittedAt: event.emittedAt,
   payload: { code: "event_requires_v2", message: "An event of PRP v2 was left out." }
-} as const
+})
 
-const placeholderOf = <Event extends VersionedEvent>({
-  schema: _schema,
-  schemaVersion: _version,
-  eventType: _type,
-  payload: _payload,
-  debug: _debug,
-  ...envelope
-}: Event): Placeholder<Event> => ({ ...envelope, ...redacted })
-
-const withMissed = <Event extends VersionedEvent>(event: Event, missed: MissedEvents<Event>): MissedEvents<Event> => {
+const withMissed = (event: Event, missed: MissedEvents): MissedEvents => {
   switch (event.eventType) {
     case "session.capabilities.updated":
       return { ...missed, capabilities: event }
