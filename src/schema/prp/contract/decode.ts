@@ -33,7 +33,8 @@ export const decodePrp = <Kind extends PrpKind>(
 export const decodePrpText = <Kind extends PrpKind>(
   kind: Kind,
   text: string
-): Result.Result<PrpValue<Kind>, PrpRejected> => Result.flatMap(parsed(kind, text), (value) => decodePrp(kind, value))
+): Result.Result<PrpValue<Kind>, PrpRejected> =>
+  Result.flatMap(parsePrpText(kind, text), (value) => decodePrp(kind, value))
 
 const schemaIdOf = (kind: PrpKind, value: unknown): PrpSchemaId | undefined => {
   if (!isFamily(kind)) return kind
@@ -71,7 +72,8 @@ const issuesWith = (kind: PrpKind, schemaId: PrpSchemaId | undefined, value: unk
   return Result.isFailure(decoded) ? issuesOf(decoded.failure.issue, value, contractNames()) : []
 }
 
-const parsed = (kind: PrpKind, text: string): Result.Result<unknown, PrpRejected> => {
+/** The text as JSON of a shape that can be parsed safely; `kind` is what a rejection calls it. */
+export const parsePrpText = (kind: string, text: string): Result.Result<unknown, PrpRejected> => {
   const excess = text.length > simpleLineBytesMax ? excessOf(text) : undefined
   const expectation = excess === undefined ? "Expected JSON" : `Expected JSON within the bound of its ${excess}`
   const rejected = () => new PrpRejected({ code: "invalid_json", kind, issues: [{ path: "", expectation }] })
