@@ -363,6 +363,12 @@ export class QuestionSetRefused extends Schema.TaggedError<QuestionSetRefused>()
   issues: Issues
 }) {}
 
+/** A form of an agent that cannot be asked as it is. The issues name places in it or in the question set made of it. */
+export class QuestionFormRefused extends Schema.TaggedError<QuestionFormRefused>()("QuestionFormRefused", {
+  code: Schema.tag("question_form_refused"),
+  issues: Issues
+}) {}
+
 /** The response does not answer its question set. The issues name places and expectations, never values. */
 export class QuestionResponseRefused extends Schema.TaggedError<QuestionResponseRefused>()("QuestionResponseRefused", {
   code: Schema.tag("question_response_refused"),

@@ -218,6 +218,8 @@ export const limits = {
   questionOptionsMax: 128,
   questionTitleCharactersMax: 1000,
   submitLabelCharactersMax: 200,
+  /** A whole question set that an agent's form becomes, as JSON: what a host is known to show. */
+  questionSetBytesMax: 196 * KiB,
   answerCharactersMax: 100_000,
   answerPatternCharactersMax: 1000,
   /** Likewise: the native method that a request came from. */
