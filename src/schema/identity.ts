@@ -8,11 +8,15 @@ import { fitsCharacters } from "./characters.ts"
 import { limits } from "./limits.ts"
 
 /** `sha256:` and 64 lowercase hexadecimal digits. */
-export const Digest = Schema.String.check(Schema.isPattern(/^sha256:[a-f0-9]{64}$/))
+export const Digest = Schema.String.check(Schema.isPattern(/^sha256:[a-f0-9]{64}$/u))
 export type Digest = typeof Digest.Type
 
 /** The digest of the text's UTF-8 bytes. */
 export const digestOf = (text: string): Digest => `sha256:${createHash("sha256").update(text, "utf8").digest("hex")}`
+
+/** The digest of the bytes that the text encodes. What is no base64 in it is skipped. */
+export const digestOfBase64 = (text: string): Digest =>
+  `sha256:${createHash("sha256").update(text, "base64").digest("hex")}`
 
 const stablePattern = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/
 

@@ -6,7 +6,7 @@ const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?
 
 export const Timestamp = Schema.String.check(
   Schema.makeFilter((text: string) => isTimestamp(text) || "Expected an RFC 3339 date and time", {
-    toJsonSchema: () => ({ format: "date-time", maxLength: limits.timestampCharactersMax })
+    toJsonSchema: () => ({ format: "date-time", pattern: pattern.source, maxLength: limits.timestampCharactersMax })
   })
 )
 

@@ -9,7 +9,7 @@ import { limits } from "../../limits.ts"
 import { Count, Label, Name, NullableShortText, nullableText, safePath, ShortText } from "./primitives.ts"
 
 const SafePath = Schema.NullOr(safePath(0, limits.toolTargetCharactersMax))
-const SafeUrl = Schema.NullOr(textOf(0, limits.urlCharactersMax).check(Schema.isPattern(/^https?:\/\//)))
+const SafeUrl = Schema.NullOr(textOf(0, limits.urlCharactersMax).check(Schema.isPattern(/^https?:\/\//u)))
 const NullableLabel = nullableText(limits.prpLabelCharactersMax)
 const NullableName = nullableText(limits.nameCharactersMax)
 const NullableCount = Schema.NullOr(Count)

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { textOf } from "../../characters.ts"
 import { limits } from "../../limits.ts"
 import { Timestamp } from "../timestamp.ts"
+import { whereOneOf } from "./conditional.ts"
 import { anyProperty, Id, open, Revision } from "./primitives.ts"
 
 const commandTypesV1 = [
@@ -74,11 +75,17 @@ export const CommandV2 = open({
   type: CommandTypeV2,
   ...envelope
 }).check(
-  Schema.makeFilter(({ type, payload }, _ast, { errors }) => {
-    if (type !== "session.goal.set") return undefined
-    const decoded = decodeGoalSet(payload, { errors })
-    return Result.isSuccess(decoded) ? undefined : { path: ["payload"], issue: decoded.failure.issue }
-  })
+  Schema.makeFilter(
+    ({ type, payload }, _ast, { errors }) => {
+      if (type !== "session.goal.set") return undefined
+      const decoded = decodeGoalSet(payload, { errors })
+      return Result.isSuccess(decoded) ? undefined : { path: ["payload"], issue: decoded.failure.issue }
+    },
+    {
+      representation: { id: "greenroom/prp/goalSetPayload", payload: null, schemas: [GoalSetPayload.ast] },
+      toJsonSchema: ({ schemas: [payload] }) => whereOneOf("type", ["session.goal.set"], { properties: { payload } })
+    }
+  )
 )
 export type CommandV2 = typeof CommandV2.Type
 

@@ -4,8 +4,10 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { EventType, Priority } from "../eventType.ts"
 import { Timestamp } from "../timestamp.ts"
+import { whereOneOf } from "./conditional.ts"
 import { EventTypeV2 } from "./eventTypeV2.ts"
 import { payloadsV1, payloadsV2 } from "./payloads.ts"
 import { anyProperty, Id, Name, open, Revision } from "./primitives.ts"
@@ -44,7 +46,25 @@ export const payloadOf = (table: Payloads) => {
     return decoded === undefined || Result.isSuccess(decoded)
       ? undefined
       : { path: ["payload"], issue: decoded.failure.issue }
-  })
+  }, jsonSchemaOf(table))
+}
+
+/** One condition for each payload, on all event types that demand it. */
+const jsonSchemaOf = (table: Payloads) => {
+  const typesOf = new Map<Payloads[string], Array<string>>()
+  for (const [type, schema] of Object.entries(table)) typesOf.set(schema, [...(typesOf.get(schema) ?? []), type])
+  return {
+    representation: {
+      id: "greenroom/prp/payload",
+      payload: null,
+      schemas: [...typesOf.keys()].map(({ ast }) => ast)
+    },
+    toJsonSchema: ({ schemas }: SchemaRepresentation.ToJsonSchema.CheckInput) => ({
+      allOf: [...typesOf.values()].map((types, index) =>
+        whereOneOf("eventType", types, { properties: { payload: schemas[index] } })
+      )
+    })
+  }
 }
 
 const EnvelopeV1 = open({

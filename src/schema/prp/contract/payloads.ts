@@ -19,17 +19,31 @@ import { FileReference } from "./fileReference.ts"
 import { GoalCapability, GoalSnapshot } from "./goal.ts"
 import { open } from "./primitives.ts"
 import { RunResult } from "./result.ts"
-import { semanticToolAt } from "./semanticTool.ts"
+import { SemanticTool, type SemanticToolPhase } from "./semanticTool.ts"
 import { Terminal } from "./terminal.ts"
 
 /** What is recorded is whole. */
 const RecordedDiff = WorkspaceDiff.check(
-  Schema.makeFilter((diff) => diff.complete || { path: ["complete"], issue: "Expected true" })
+  Schema.makeFilter((diff) => diff.complete || { path: ["complete"], issue: "Expected true" }, {
+    toJsonSchema: () => ({ properties: { complete: { const: true } } })
+  })
 )
 
-const ToolInput = open({ semantic_tool: Schema.optionalKey(semanticToolAt("input")) })
-const ToolResult = open({ semantic_tool: Schema.optionalKey(semanticToolAt("result")) })
-const ToolReconciled = open({ semantic_tool: Schema.optionalKey(semanticToolAt("reconciled")) })
+/** The call, where it is told, is at this phase. */
+const toolCallAt = (phase: SemanticToolPhase) =>
+  open({ semantic_tool: Schema.optionalKey(SemanticTool) }).check(
+    Schema.makeFilter(
+      ({ semantic_tool: call }) =>
+        call === undefined || call.phase === phase
+          ? undefined
+          : { path: ["semantic_tool", "phase"], issue: `Expected ${JSON.stringify(phase)}` },
+      { toJsonSchema: () => ({ properties: { semantic_tool: { properties: { phase: { const: phase } } } } }) }
+    )
+  )
+
+const ToolInput = toolCallAt("input")
+const ToolResult = toolCallAt("result")
+const ToolReconciled = toolCallAt("reconciled")
 
 export const payloadsV1 = {
   "plan.updated": PlanUpdated,

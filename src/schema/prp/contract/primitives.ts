@@ -27,7 +27,7 @@ export const NullableShortText = Schema.NullOr(ShortText)
 export const nullableText = (charactersMax: number) => Schema.NullOr(textOf(0, charactersMax))
 
 /** No absolute path, no `..` segment, no line break: JSON Schema's `.` does not match one. */
-const safePathPattern = /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).*$/
+const safePathPattern = /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).*$/u
 
 export const safePath = (charactersMin: number, charactersMax: number) =>
   textOf(charactersMin, charactersMax).check(Schema.isPattern(safePathPattern))

@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { textOf } from "../../characters.ts"
 import { limits } from "../../limits.ts"
+import { whereOneOf } from "./conditional.ts"
 import { anyProperty, open } from "./primitives.ts"
 
 const Text = Schema.NonEmptyString
@@ -90,12 +91,21 @@ export const RunResult = open({
   blocker: Schema.optionalKey(Blocker),
   continuation: Schema.optionalKey(Continuation)
 }).check(
-  Schema.makeFilter((result) => {
-    const demanded = demandedBy[result.reportedWorkDisposition]
-    return demanded === undefined || Object.hasOwn(result, demanded)
-      ? undefined
-      : { path: [demanded], issue: `Expected because the work is reported as ${result.reportedWorkDisposition}` }
-  })
+  Schema.makeFilter(
+    (result) => {
+      const demanded = demandedBy[result.reportedWorkDisposition]
+      return demanded === undefined || Object.hasOwn(result, demanded)
+        ? undefined
+        : { path: [demanded], issue: `Expected because the work is reported as ${result.reportedWorkDisposition}` }
+    },
+    {
+      toJsonSchema: () => ({
+        allOf: Object.entries(demandedBy).flatMap(([disposition, demanded]) =>
+          demanded === undefined ? [] : [whereOneOf("reportedWorkDisposition", [disposition], { required: [demanded] })]
+        )
+      })
+    }
+  )
 )
 export type RunResult = typeof RunResult.Type
 

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { textOf } from "../../characters.ts"
 import { Digest, LongStableId } from "../../identity.ts"
 import { limits } from "../../limits.ts"
+import { whereOneOf } from "./conditional.ts"
 import { Count, open, StableCode } from "./primitives.ts"
 import { unique } from "./unique.ts"
 
@@ -73,22 +74,16 @@ export const SemanticTool = open({
   targets: Schema.optionalKey(Schema.Array(ImmutableTarget).check(unique)),
   causalRefs: Schema.optionalKey(Schema.Array(SafeReference).check(unique))
 }).check(
-  Schema.makeFilter((call) =>
-    call.phase === "input"
-      ? []
-      : demandedOfAnEnd
-          .filter((name) => !Object.hasOwn(call, name))
-          .map((name) => ({ path: [name], issue: `Expected because the phase is ${call.phase}` }))
+  Schema.makeFilter(
+    (call) =>
+      call.phase === "input"
+        ? []
+        : demandedOfAnEnd
+            .filter((name) => !Object.hasOwn(call, name))
+            .map((name) => ({ path: [name], issue: `Expected because the phase is ${call.phase}` })),
+    { toJsonSchema: () => whereOneOf("phase", ["result", "reconciled"], { required: [...demandedOfAnEnd] }) }
   )
 )
 export type SemanticTool = typeof SemanticTool.Type
 
 const demandedOfAnEnd = ["outcome", "code", "retryable", "authorizationBoundary", "operationReceiptId"] as const
-
-/** The call at one phase. */
-export const semanticToolAt = (phase: SemanticToolPhase) =>
-  SemanticTool.check(
-    Schema.makeFilter((call) =>
-      call.phase === phase ? undefined : { path: ["phase"], issue: `Expected ${JSON.stringify(phase)}` }
-    )
-  )

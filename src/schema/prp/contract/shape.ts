@@ -1,13 +1,4 @@
-/** How large and how deeply nested a parsed value is, without going further than to the bound that is asked about. */
-import { limits } from "../../limits.ts"
-
-/** Whether the value is nested at most `frameDepthMax` levels, so that whoever writes it as JSON does not overflow. */
-export const nestingFits = (value: unknown): boolean => fitsLevels(value, limits.frameDepthMax)
-
-const fitsLevels = (value: unknown, levels: number): boolean =>
-  typeof value !== "object" ||
-  value === null ||
-  (levels > 0 && Object.values(value).every((inner) => fitsLevels(inner, levels - 1)))
+/** How large a parsed value is, without going further than to the bound that is asked about. */
 
 /** Whether the value holds at most `valuesMax` values, however they are nested. */
 export const valuesFit = (value: unknown, valuesMax: number): boolean => {

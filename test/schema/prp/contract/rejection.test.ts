@@ -64,7 +64,7 @@ describe("PrpRejected", () => {
       { path: "/aggregate/unit", expectation: 'Expected "cents" | "usd_micros" | "tokens"' },
       { path: "/aggregate/observed", expectation: "Expected a value greater than or equal to 0" },
       { path: "/aggregate/window", expectation: "Expected this property" },
-      { path: "/relatedReceiptIds", expectation: "Expected a list without repetition, not nested too deeply" }
+      { path: "/relatedReceiptIds", expectation: "Expected a list without repetition" }
     ])
   })
 
@@ -128,12 +128,50 @@ describe("decodePrpText", () => {
 })
 
 describe("a list that must not repeat", () => {
-  it("is refused when it is nested too deeply to be compared", () => {
-    let deep: unknown = []
-    for (let level = 0; level < 100_000; level++) deep = [deep]
-    const call = { ...samples["paperclip.prp.semantic_tool.v1"], causalRefs: [{ kind: "wake", id: "w", deep }] }
-    expect(failureOf(decodePrp("paperclip.prp.semantic_tool.v1", call))?.issues.map(({ path }) => path)).toEqual([
-      "/causalRefs"
-    ])
+  const reference = { kind: "wake", id: "w" }
+  const judged = (causalRefs: ReadonlyArray<unknown>) =>
+    failureOf(
+      decodePrp("paperclip.prp.semantic_tool.v1", { ...samples["paperclip.prp.semantic_tool.v1"], causalRefs })
+    )?.issues.map(({ path }) => path)
+
+  it("repeats when two items are the same JSON, whatever the order of their properties", () => {
+    expect(
+      judged([
+        { ...reference, a: { b: 1, c: -0 } },
+        { a: { c: 0, b: 1 }, id: "w", kind: "wake" }
+      ])
+    ).toEqual(["/causalRefs"])
+    expect(
+      judged([
+        { ...reference, a: [1, 2] },
+        { ...reference, a: [2, 1] }
+      ])
+    ).toBeUndefined()
+    expect(
+      judged([
+        { ...reference, a: "1" },
+        { ...reference, a: 1 }
+      ])
+    ).toBeUndefined()
+    expect(
+      judged([
+        { ...reference, a: "\ud83d" },
+        { ...reference, a: "\ufffd" }
+      ])
+    ).toBeUndefined()
+  })
+
+  it("is compared however deeply it is nested", () => {
+    const deep = (innermost: unknown) => {
+      let value = innermost
+      for (let level = 0; level < 100_000; level++) value = [value]
+      return { ...reference, deep: value }
+    }
+    expect(judged([deep(1), deep(2)])).toBeUndefined()
+    expect(judged([deep(1), deep(1)])).toEqual(["/causalRefs"])
+  })
+
+  it("is refused when an item is no JSON", () => {
+    expect(judged([{ ...reference, later: undefined }])).toEqual(["/causalRefs"])
   })
 })
