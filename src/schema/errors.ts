@@ -320,6 +320,60 @@ export class EventInvalid extends Schema.TaggedError<EventInvalid>()("EventInval
   issue: Schema.String
 }) {}
 
+// The durable journal
+
+/** The store could not do this. Of a commit that failed nothing is kept. */
+export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
+  code: Schema.tag("store_failed"),
+  operation: Schema.Literals(["load", "commit", "read"]),
+  reason: Schema.String
+}) {}
+
+/** The file is not used as a store. It is left as it was. */
+export class StoreRefused extends Schema.TaggedError<StoreRefused>()("StoreRefused", {
+  code: Schema.tag("store_refused"),
+  path: Schema.String,
+  reason: Schema.Literals(["locked", "newer", "corrupt", "foreign", "symlink", "not_private", "unusable"]),
+  detail: Schema.String
+}) {}
+
+/** Events behind this cursor are gone; `oldest` is the first that is still there. */
+export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorExpired", {
+  code: Schema.tag("cursor_expired"),
+  after: Schema.Number,
+  oldest: Schema.Number
+}) {}
+
+/** No event has this number yet. */
+export class CursorBeyond extends Schema.TaggedError<CursorBeyond>()("CursorBeyond", {
+  code: Schema.tag("cursor_beyond_produced"),
+  after: Schema.Number,
+  produced: Schema.Number
+}) {}
+
+/** The acknowledgement changed nothing. */
+export class AcknowledgementRefused extends Schema.TaggedError<AcknowledgementRefused>()("AcknowledgementRefused", {
+  code: Schema.Literals(["ack_backward", "ack_beyond_produced", "peer_unknown", "too_many_peers"]),
+  peer: Schema.String,
+  through: Schema.Number,
+  acknowledged: Schema.Number,
+  produced: Schema.Number
+}) {}
+
+const JournalFailure = Schema.Literals(["store_failed", "p0_storage_exhausted", "journal_closed"])
+
+/** The journal keeps nothing any more until it is opened again. What it has said to be kept is kept. */
+export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalFailed", {
+  code: JournalFailure,
+  reason: Schema.String
+}) {}
+
+/** No new turn is taken at present: its events could not be kept. */
+export class TurnsRefused extends Schema.TaggedError<TurnsRefused>()("TurnsRefused", {
+  code: Schema.tag("turns_refused"),
+  reason: Schema.Union([Schema.Literal("backpressure"), JournalFailure])
+}) {}
+
 // The PRP contract
 
 /**
