@@ -39,7 +39,7 @@ type TurnMessage =
   | Ask<"Feed", { readonly updates: ReadonlyArray<unknown>; readonly bytes: number }, void>
   | Ask<"Note", { readonly drafts: ReadonlyArray<EventDraft>; readonly bytes: number }, void>
   | Ask<"Request", { readonly options: AdmittedRequest; readonly bytes: number }, void>
-  | Ask<"Respond", { readonly response: PromptResponse }, void>
+  | Ask<"Respond", { readonly response: PromptResponse; readonly result: unknown }, void>
   | Ask<"Died", { readonly cause: ConnectionClosed }, void>
   | Tell<"Cancel", { readonly by: CancelBy }>
   | Tell<"Deadline">
@@ -70,7 +70,8 @@ export interface Turn {
   readonly feed: (updates: ReadonlyArray<unknown>, bytes: number) => Effect.Effect<boolean>
   readonly note: (drafts: ReadonlyArray<EventDraft>, bytes: number) => Effect.Effect<boolean>
   readonly request: (options: AdmittedRequest, bytes: number) => Effect.Effect<boolean>
-  readonly respond: (response: PromptResponse) => Effect.Effect<boolean>
+  /** `result` as it came; `undefined`: there is none. */
+  readonly respond: (response: PromptResponse, result: unknown) => Effect.Effect<boolean>
   readonly died: (cause: ConnectionClosed) => Effect.Effect<boolean>
   /** Takes effect at once; the outcome tells what came of it. Idempotent: the first one counts. */
   readonly cancel: (by: CancelBy) => Effect.Effect<void>
@@ -126,7 +127,7 @@ export const spawnTurn = Effect.fnUntraced(function* (
     feed: (updates, bytes) => taken({ _tag: "Feed", updates, bytes }),
     note: (drafts, bytes) => taken({ _tag: "Note", drafts, bytes }),
     request: (request, bytes) => taken({ _tag: "Request", options: request, bytes }),
-    respond: (response) => taken({ _tag: "Respond", response }),
+    respond: (response, result) => taken({ _tag: "Respond", response, result }),
     died: (cause) => taken({ _tag: "Died", cause }),
     cancel: (by) =>
       Effect.suspend(() => {
@@ -296,6 +297,7 @@ const behaviour = Effect.fnUntraced(function* (
 
   const afterStart = <R>(handled: Effect.Effect<void, never, R>) =>
     Effect.suspend(() => (shared.isPrompted ? Effect.andThen(events.started, handled) : handled))
+  const answered = (result: unknown) => (result === undefined ? Effect.void : events.answered(result))
   // A response that was taken already decides; its updates and itself are behind us in the queue.
   const unlessAnswered = (what: TurnInput) => Effect.suspend(() => (shared.isAnswered ? Effect.void : input(what)))
 
@@ -306,7 +308,8 @@ const behaviour = Effect.fnUntraced(function* (
     Feed: ({ updates, bytes }) => afterStart(feed(updates, bytes)),
     Note: ({ drafts, bytes }) => afterStart(Effect.flatMap(events.append(drafts, bytes), undelivered)),
     Request: (message) => afterStart(request(message.options, message.bytes)),
-    Respond: ({ response }) => afterStart(input({ _tag: "ResponseTaken", response })),
+    Respond: ({ response, result }) =>
+      afterStart(Effect.andThen(answered(result), input({ _tag: "ResponseTaken", response }))),
     Died: ({ cause }) => afterStart(input(closedInput(cause))),
     Cancel: ({ by }) => unlessAnswered({ _tag: "CancelRequested", by }),
     Stalled: () => silence.report,

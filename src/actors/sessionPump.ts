@@ -160,9 +160,11 @@ export const makePump = Effect.fnUntraced(function* (host: PumpHost): Effect.fn.
     if (host.calls.settle(entry)) return
     const turn = host.running()
     if (turn === undefined || turn.ticket !== entry.ticket) {
-      return yield* note("late_response", `a response of ${entry.ticket.method} came too late`, undefined, entry.bytes)
+      const { error, result } = entry
+      const summary = `a response of ${entry.ticket.method} came too late`
+      return yield* note("late_response", summary, error === undefined ? { result } : { error }, entry.bytes)
     }
-    yield* turn.respond(promptResponseOf(entry))
+    yield* turn.respond(promptResponseOf(entry), entry.result)
     host.turnSettled(turn)
   })
 

@@ -6,8 +6,8 @@ import type { Noise } from "../schema/acp/noise.ts"
 import type { ConnectionClosed } from "../schema/errors.ts"
 import type { EventDraft } from "../schema/prp/event.ts"
 import * as drafts from "../schema/prp/sessionDrafts.ts"
+import { redactLine, sensitiveValues } from "../schema/redaction.ts"
 import type { Launch } from "../services/AgentLink.ts"
-import { redactLine, sensitiveValues } from "../services/redaction.ts"
 import type { Journal } from "./Journal.ts"
 
 interface Speaker {

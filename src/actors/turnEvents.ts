@@ -35,6 +35,8 @@ export interface TurnEvents {
   readonly submitted: Effect.Effect<void>
   /** Once. */
   readonly started: Effect.Effect<void>
+  /** The answer of the prompt as it came, behind its updates; always fits. */
+  readonly answered: (result: unknown) => Effect.Effect<void>
   readonly terminal: (outcome: TurnOutcome) => Effect.Effect<void>
 }
 
@@ -71,6 +73,12 @@ export const makeTurnEvents = (
       isStarted = true
       return force(draftOf("turn.started", {}, { turnId }))
     }),
+    answered: (result) =>
+      Effect.suspend(() => {
+        const [next, drafts] = project(projection, { _tag: "PromptResult", result })
+        projection = next
+        return drafts.length === 0 ? Effect.void : force(...drafts)
+      }),
     terminal: (outcome) =>
       Effect.suspend(() => {
         const [ended, closed] = project(projection, { _tag: "TurnEnded", how: endOf(outcome) })

@@ -191,6 +191,15 @@ export const limits = {
   comparedTextCharactersMax: 2 * MiB,
   /** Tool calls of a turn that are open at once, and ended ones that are remembered to know a late update. */
   toolCallsMax: 256,
+  /** Files and media that one tool call points to, each of which is an event; the others are counted. */
+  toolReferencesMax: 256,
+  /** What an event shows of the input of a tool, as JSON without secrets: all of it, and each text in it, so that one long
+   * text does not hide the others. */
+  toolInputCharactersMax: 3_800,
+  toolInputTextCharactersMax: 1_000,
+  /** Likewise: how deep it goes, and how many entries of one list or object it shows. */
+  toolInputDepthMax: 16,
+  toolInputEntriesMax: 64,
   /** Entries of a list (options, commands) in an event about the session. */
   sessionListEntriesMax: 256,
 

@@ -6,7 +6,7 @@
  */
 import { utf8Bytes } from "../schema/characters.ts"
 import { limits } from "../schema/limits.ts"
-import { redactLine } from "./redaction.ts"
+import { redactLine } from "../schema/redaction.ts"
 
 export interface StderrTail {
   /** Takes a piece of any size, cut anywhere. */

@@ -37,6 +37,29 @@ describe("a replay", () => {
     })
   }
 
+  it("that lost one value of an update, a request or an answer is noticed", () => {
+    const changed = (is: (event: Event) => boolean, change: (event: Event) => Event) =>
+      brokenBy({ events: good.events.map((event) => (is(event) ? change(event) : event)) })
+    const withoutNative = (event: Event): Event => ({ ...event, debug: {} })
+    const lostIn = (eventType: Event["eventType"]) => changed(ofType(eventType), withoutNative)
+    expect(lostIn("tool.execution.started")).toContain("a value is in no event: line 28: tool_call toolCallId")
+    expect(lostIn("runtime_request.created")).toMatch(/in no event: line \d+: session\/request_permission options/)
+    expect(changed(isTurnTerminal, (event) => ({ ...event, payload: {} }) as Event)).toContain(
+      "prompt result stopReason"
+    )
+    const shortened = (event: Event) =>
+      event.eventType === "item.delta" ? { ...event, payload: { ...event.payload, text: "" } } : event
+    expect(changed(ofType("item.delta"), shortened)).toContain("agent_message_chunk content.text")
+  })
+
+  it("with an event that the contract refuses is noticed", () => {
+    const started = good.events.find(ofType("tool.execution.started"))!
+    const refused = { ...started, payload: { ...started.payload, novel: 1 } } as Event
+    expect(brokenBy({ events: good.events.with(good.events.indexOf(started), refused) })).toMatch(
+      /event \d+ is not valid: paperclip.prp.event.v1|event \d+ is not valid/
+    )
+  })
+
   it("with two pieces of text exchanged is noticed", () => {
     const deltas = good.events.filter(ofType("item.delta"))
     const [first, second] = deltas.slice(-2)

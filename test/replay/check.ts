@@ -7,10 +7,12 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isDeepStrictEqual } from "node:util"
-import { EmittedEvent, type Event, validateEvent } from "../../src/schema/prp/event.ts"
+import { decodePrp } from "../../src/schema/prp/contract/decode.ts"
+import { EmittedEvent, type Event } from "../../src/schema/prp/event.ts"
 import { isTurnTerminal } from "../../src/schema/prp/terminals.ts"
 import { executionIdOf } from "../../src/schema/prp/tools.ts"
 import type { Json } from "../../src/testing/FakeLinks.ts"
+import { type Leaves, leavesIn } from "./leaves.ts"
 import { keyOf } from "./plan.ts"
 import type { Said } from "./player.ts"
 import type { Replayed } from "./replay.ts"
@@ -20,6 +22,8 @@ export interface Checked {
   /** Updates and notifications that were looked for: those of a session that was opened. */
   readonly updates: number
   readonly lost: number
+  /** Single values of all that the agent said. */
+  readonly leaves: Leaves
   readonly terminals: number
   /** Updates that came after the turn or the tool call that they belong to. */
   readonly late: number
@@ -31,15 +35,18 @@ export const check = (replayed: Replayed): Checked => {
   const said = saidUpdates(replayed)
   const isOpen = replayed.openError === undefined
   const lost = isOpen ? lostOf(said, replayed) : []
+  const leaves = leavesIn(replayed)
   const terminals = replayed.events.filter((event) => isTurnTerminal(event))
   return {
     updates: isOpen ? said.length : 0,
     lost: lost.length,
+    leaves,
     terminals: terminals.length,
     late: replayed.events.filter(isLate).length,
     broken: [
       ...replayed.failures,
       ...lost.map(({ line, what }) => `line ${line}: lost: ${what}`),
+      ...leaves.lost.map((where) => `a value is in no event: ${where}`),
       ...inventedIn(said, replayed),
       ...turnFaults(replayed),
       ...toolFaults(said, replayed),
@@ -122,13 +129,28 @@ const takeFrom = (pool: Array<unknown>, wanted: unknown): boolean => {
 /** Every update that is carried whole is carried by one event; a notice that some of it could not be placed is a second. */
 const carriesNative = (event: Event): boolean => {
   if (event.debug?.["native"] === undefined || event.eventType === "runtime_request.created") return false
-  if (isTurnTerminal(event)) return false
+  if (isTurnTerminal(event) || isOfText(event) || isOfResult(event)) return false
   if (event.eventType !== "provider.notice.recorded") return true
   const { category } = event.payload
   const isBesideATool = category === "malformed_update" && nativeText(event, "toolCallId") !== undefined
-  const isNoUpdate = category === "request_outside_turn" || category === "output_noise"
-  return category !== "unplaced_change" && !isNoUpdate && !isBesideATool
+  return !besideUpdates.has(category) && !isBesideATool
 }
+
+/** Notices that carry something, and no update; or one that another event carries too. */
+const besideUpdates: ReadonlySet<string> = new Set([
+  "request_outside_turn",
+  "output_noise",
+  "unplaced_change",
+  "prompt_result",
+  "malformed_result",
+  "late_response"
+])
+
+/** A text is looked for in the deltas, whatever is carried beside it. */
+const isOfText = (event: Event): boolean => event.eventType === "item.delta" && event.payload.content === undefined
+
+const isOfResult = (event: Event): boolean =>
+  event.eventType === "usage.reported" && "reason" in event.payload && event.payload.reason.startsWith("prompt_result")
 
 const nativeText = (event: Event, key: string): string | undefined => {
   const native = event.debug?.["native"]
@@ -262,8 +284,11 @@ const eventFaults = ({ events }: Replayed): ReadonlyArray<string> =>
   events.flatMap((event, index) => {
     const broken: Array<string> = []
     if (event.sourceSeq !== index + 1) broken.push(`event ${index + 1} has the number ${event.sourceSeq}`)
-    const valid = validateEvent(event)
-    if (Result.isFailure(valid)) broken.push(`event ${event.sourceSeq} is not valid: ${valid.failure.issue}`)
+    const valid = decodePrp("event", event)
+    if (Result.isFailure(valid))
+      broken.push(
+        `event ${event.sourceSeq} is not valid: ${valid.failure.issues.map(({ expectation, path }) => `${path}: ${expectation}`).join("; ")}`
+      )
     else if (!isEmitted(event)) broken.push(`event ${event.sourceSeq} is not as ours are`)
     return broken
   })

@@ -15,6 +15,11 @@ const main = (root: string) => {
     prompts: sum(({ replayed }) => replayed.turns.length),
     updates: sum(({ checked }) => checked.updates),
     lost: sum(({ checked }) => checked.lost),
+    values: sum(({ checked }) => checked.leaves.all),
+    valuesCarried: sum(({ checked }) => checked.leaves.carried),
+    valuesTold: sum(({ checked }) => checked.leaves.told),
+    valuesLeftOut: sum(({ checked }) => checked.leaves.leftOut),
+    valuesLost: sum(({ checked }) => checked.leaves.lost.length),
     terminals: sum(({ checked }) => checked.terminals),
     skipped: sum(({ replayed }) => replayed.skipped.length),
     disagreements: sum((row) => faultsOf(row).length)

@@ -14,7 +14,7 @@ import { limits } from "../../schema/limits.ts"
 import type { AgentLink, CleanupReport, Launch } from "../../services/AgentLink.ts"
 import { gracesOf, terminate } from "../../services/ladder.ts"
 import type { Os, OsProcess } from "../../services/Os.ts"
-import { sensitiveValues } from "../../services/redaction.ts"
+import { sensitiveValues } from "../../schema/redaction.ts"
 import { makeStderrTail } from "../../services/stderrTail.ts"
 import { makeAgentOutput } from "./agentOutput.ts"
 

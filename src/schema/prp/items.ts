@@ -7,9 +7,10 @@
 import { characterCount, endsInHalf, firstCharacters, shortText } from "../characters.ts"
 import { limits } from "../limits.ts"
 import type { EventDraft } from "./event.ts"
-import { isNativeObject, nativeAt, type NativeObject } from "./native.ts"
+import { mediaOf } from "./media.ts"
+import { isAbsent, isNativeObject, type NativeObject } from "./native.ts"
 import { projectMalformed } from "./updateNotice.ts"
-import type { EventPayloads, ItemKind } from "./payload.ts"
+import type { ItemKind } from "./payload.ts"
 import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
 
 export interface OpenItem {
@@ -30,9 +31,37 @@ export const projectChunk = (state: ProjectionState, kind: ItemKind, update: Nat
   if (content["type"] !== "text") return projectMedia(state, kind, update, content)
   if (typeof text !== "string") return projectMalformed(state, update)
   const item = state.item
-  return item !== undefined && item.kind === kind && item.messageId === messageIdOf(update)
-    ? appendText(state, item, text)
-    : after(startItem(state, kind, update), (next, opened) => appendText(next, opened, text))
+  const step =
+    item !== undefined && item.kind === kind && item.messageId === messageIdOf(update)
+      ? appendText(state, item, text)
+      : after(startItem(state, kind, update), (next, opened) => appendText(next, opened, text))
+  return isPlain(update, content) ? step : withNative(step, update)
+}
+
+/** Whether the text, the kind and the message id are all that the chunk says. */
+const isPlain = (update: NativeObject, content: NativeObject): boolean => {
+  for (const key in update) {
+    if (key === "sessionUpdate" || key === "content") continue
+    if (key === "messageId" ? !isShown(update[key]) : !isAbsent(update[key])) return false
+  }
+  for (const key in content) {
+    if (key !== "type" && key !== "text" && !isAbsent(content[key])) return false
+  }
+  return true
+}
+
+/** Absent, or whole in the event that starts the item. */
+const isShown = (messageId: unknown): boolean =>
+  isAbsent(messageId) ||
+  (typeof messageId === "string" && messageId !== "" && messageId.length <= limits.nameCharactersMax)
+
+/** The first delta of the chunk carries it, an empty one where its text has made none. */
+const withNative = ([state, drafts]: Step, native: NativeObject): Step => {
+  const first = drafts.findIndex((draft) => draft.eventType === "item.delta" && draft.itemId === state.item?.itemId)
+  const carrier = drafts[first] ?? (state.item === undefined ? undefined : delta(state, state.item, ""))
+  if (carrier === undefined) return [state, drafts]
+  const carried = { ...carrier, debug: { native } }
+  return [state, first < 0 ? [...drafts, carried] : drafts.with(first, carried)]
 }
 
 /** An echo of the prompt, or a replayed one: not output of the agent, but the end of what it said before. */
@@ -165,18 +194,4 @@ const projectMedia = (state: ProjectionState, kind: ItemKind, update: NativeObje
     }
     return [next, [draftIn(opened, "item.delta", payload, { itemId: item.itemId, native: update })]]
   })
-}
-
-const mediaOf = (type: string, content: NativeObject): NonNullable<EventPayloads["item.delta"]["content"]> => {
-  const source = type === "resource" && isNativeObject(content["resource"]) ? content["resource"] : content
-  const named = (key: string, charactersMax: number) => {
-    const value = nativeAt(source, key)
-    return typeof value === "string" && value !== "" ? { [key]: shortText(value, charactersMax) } : {}
-  }
-  return {
-    type: shortText(type, limits.nameCharactersMax),
-    ...named("mimeType", limits.nameCharactersMax),
-    ...named("uri", limits.shortTextCharactersMax),
-    ...named("name", limits.nameCharactersMax)
-  }
 }

@@ -8,6 +8,10 @@ export const isNativeObject = (value: unknown): value is NativeObject =>
 /** ACP treats `null` and absence alike: unchanged, or none. */
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
 
+/** Says nothing: absent, or an object or a list with nothing in it. */
+export const isEmpty = (value: unknown): boolean =>
+  isAbsent(value) || (typeof value === "object" && Object.keys(value).length === 0)
+
 /** The value at the end of a path of keys, if every step is an object that owns the next key. */
 export const nativeAt = (value: unknown, ...path: ReadonlyArray<string>): unknown => {
   let here = value

@@ -11,6 +11,7 @@ export interface Notice {
   readonly severity: "info" | "warning" | "error"
   readonly summary: string
   readonly turnId?: string
+  readonly itemId?: string
   /** What the agent sent, whole: in process only. */
   readonly native?: unknown
   readonly userActionable?: boolean
@@ -31,6 +32,7 @@ export const noticeDraft = (notice: Notice): EventDraft =>
     },
     {
       ...(notice.turnId === undefined ? {} : { turnId: notice.turnId }),
+      ...(notice.itemId === undefined ? {} : { itemId: notice.itemId }),
       ...(notice.native === undefined ? {} : { debug: { native: notice.native } })
     }
   )

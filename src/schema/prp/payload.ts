@@ -4,6 +4,7 @@
  */
 import * as Schema from "effect/Schema"
 import { textOf } from "../characters.ts"
+import { Digest } from "../identity.ts"
 import { limits } from "../limits.ts"
 import {
   ContextCompacted,
@@ -14,7 +15,9 @@ import {
   WholeUsage,
   WorkspaceDiff
 } from "./activity.ts"
+import { ArtifactViewed } from "./contract/activity.ts"
 import { conventional } from "./contract/event.ts"
+import { FileReference } from "./contract/fileReference.ts"
 import { Count, Name, open as openObject, ShortText } from "./contract/primitives.ts"
 import { RuntimeRequest } from "./runtimeRequest.ts"
 
@@ -43,7 +46,10 @@ const ItemDelta = open({
       type: Name,
       mimeType: Schema.optionalKey(Name),
       uri: Schema.optionalKey(ShortText),
-      name: Schema.optionalKey(Name)
+      name: Schema.optionalKey(Name),
+      title: Schema.optionalKey(Name),
+      sizeBytes: Schema.optionalKey(Count),
+      digest: Schema.optionalKey(Digest)
     })
   )
 })
@@ -67,16 +73,33 @@ const SessionUpdated = open({
     Schema.Array(
       Schema.Struct({
         id: ShortText,
+        type: Schema.optionalKey(ShortText),
         name: Schema.optionalKey(ShortText),
+        description: Schema.optionalKey(ShortText),
         category: Schema.optionalKey(ShortText),
-        currentValue: Schema.optionalKey(Schema.Union([ShortText, Schema.Boolean]))
+        currentValue: Schema.optionalKey(Schema.Union([ShortText, Schema.Boolean])),
+        /** Those of all options share the bound of the list. */
+        choices: Schema.optionalKey(
+          Schema.Array(
+            Schema.Struct({
+              value: ShortText,
+              name: Schema.optionalKey(ShortText),
+              group: Schema.optionalKey(ShortText)
+            })
+          ).check(Schema.isMaxLength(limits.sessionListEntriesMax))
+        ),
+        choicesOmitted: Schema.optionalKey(Count)
       })
     ).check(Schema.isMaxLength(limits.sessionListEntriesMax))
   ),
   commands: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ name: ShortText, description: Schema.optionalKey(ShortText) })).check(
-      Schema.isMaxLength(limits.sessionListEntriesMax)
-    )
+    Schema.Array(
+      Schema.Struct({
+        name: ShortText,
+        description: Schema.optionalKey(ShortText),
+        inputHint: Schema.optionalKey(ShortText)
+      })
+    ).check(Schema.isMaxLength(limits.sessionListEntriesMax))
   ),
   title: Schema.optionalKey(Schema.NullOr(ShortText)),
   updatedAt: Schema.optionalKey(Schema.NullOr(ShortText)),
@@ -136,6 +159,8 @@ export const payloads = {
   "tool.execution.completed": ToolExecution,
   "plan.updated": PlanUpdated,
   "workspace.change.updated": WorkspaceDiff,
+  "workspace.file.referenced": FileReference,
+  "artifact.viewed": ArtifactViewed,
   "context.compacted": ContextCompacted,
   "provider.notice.recorded": ProviderNotice,
   "session.started": open({
@@ -162,7 +187,12 @@ export const payloads = {
   "runtime_request.cancelled": RequestSettled,
   "usage.reported": Schema.Union([WholeUsage, PartialUsage]),
   "harness.ready": open({ driverKind: Name, driverVersion: Schema.NullOr(Name), transport: Name }),
-  "harness.exited": open({ processExit: ProcessExit })
+  "harness.exited": open({ processExit: ProcessExit }),
+  "runner.backpressure": open({
+    state: Schema.Literals(["engaged", "relieved"]),
+    retainedBytes: Count,
+    limitBytes: Count
+  })
 } as const
 
 export type EmittedEventType = keyof typeof payloads

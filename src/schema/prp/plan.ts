@@ -14,10 +14,7 @@ export const projectPlan = (state: ProjectionState, update: NativeObject): Step 
     schema: "paperclip.plan.updated.v1",
     planId: `${state.scopeId}.plan`,
     revision,
-    explanation:
-      entries.length <= limits.planStepsMax
-        ? null
-        : `The plan has ${entries.length} steps; the first ${limits.planStepsMax} are listed.`,
+    explanation: explanationOf(entries),
     steps: entries.slice(0, limits.planStepsMax).map((entry, index) => ({
       stepId: `step-${index + 1}`,
       body: shortText(entry.content, limits.shortTextCharactersMax),
@@ -33,8 +30,26 @@ export const projectPlan = (state: ProjectionState, update: NativeObject): Step 
   ]
 }
 
+/** What the steps have no place for: that there are more of them, and their priorities. */
+const explanationOf = (entries: ReadonlyArray<Entry>): string | null => {
+  const sentences = [
+    ...(entries.length <= limits.planStepsMax
+      ? []
+      : [`The plan has ${entries.length} steps; the first ${limits.planStepsMax} are listed.`]),
+    ...["high", "low"].flatMap((priority) => {
+      const steps = entries
+        .slice(0, limits.planStepsMax)
+        .flatMap((entry, index) => (entry.priority === priority ? [index + 1] : []))
+      return steps.length === 0 ? [] : [`Steps of ${priority} priority: ${steps.join(", ")}.`]
+    })
+  ]
+  return sentences.length === 0 ? null : sentences.join(" ")
+}
+
 interface Entry {
   readonly content: string
+  /** Of the agent: anything. */
+  readonly priority?: unknown
   readonly status: Exclude<PlanStep["status"], "blocked">
 }
 

@@ -9,6 +9,7 @@ import { isNativeObject } from "./native.ts"
 import { projectLate, projectMalformed, projectUnknown } from "./updateNotice.ts"
 import { projectPlan } from "./plan.ts"
 import type { ProjectionState, Step } from "./projectionState.ts"
+import { projectPromptResult } from "./promptResult.ts"
 import { projectSessionUpdate } from "./sessionUpdates.ts"
 import { closeTools, projectTool } from "./tools.ts"
 
@@ -18,11 +19,21 @@ export { turnTerminal } from "./turnTerminal.ts"
 export type ProjectionInput =
   /** The `update` of one `session/update`, as it came. `workspace` is the absolute path of the session's folder. */
   | { readonly _tag: "Update"; readonly update: unknown; readonly workspace: string }
+  /** The answer of the turn's prompt, as it came: behind its updates, before its end. */
+  | { readonly _tag: "PromptResult"; readonly result: unknown }
   /** Closes what is open. After it, whatever belongs to a turn is a late notice. */
   | { readonly _tag: "TurnEnded"; readonly how: "completed" | "failed" | "cancelled" }
 
-export const project = (state: ProjectionState, input: ProjectionInput): Step =>
-  input._tag === "Update" ? projectUpdate(state, input.update, input.workspace) : endTurn(state, input.how)
+export const project = (state: ProjectionState, input: ProjectionInput): Step => {
+  switch (input._tag) {
+    case "Update":
+      return projectUpdate(state, input.update, input.workspace)
+    case "PromptResult":
+      return projectPromptResult(state, input.result)
+    case "TurnEnded":
+      return endTurn(state, input.how)
+  }
+}
 
 const projectUpdate = (state: ProjectionState, update: unknown, workspace: string): Step => {
   if (!isNativeObject(update)) return projectMalformed(state, update)

@@ -1,6 +1,8 @@
 /** Requests of the agent as event drafts: created, and how they ended. */
 import type { PermissionRequest, RequestResolution, UndeliveredReason } from "../request.ts"
 import { draftOf, type EventDraft } from "./event.ts"
+import { isEmpty, nativeAt } from "./native.ts"
+import { redactedJson } from "./redactedJson.ts"
 import type { RuntimeRequest } from "./runtimeRequest.ts"
 
 /** Everything that a person needs to decide stands in the open part of the request. */
@@ -51,8 +53,16 @@ const pending = (request: PermissionRequest): RuntimeRequest => ({
   toolKind: request.kind,
   target: request.target,
   locations: request.locations,
-  content: request.content
+  content: request.content,
+  ...toolInput(nativeAt(request.raw, "toolCall", "rawInput"))
 })
+
+/** Bounded, without secrets. */
+const toolInput = (rawInput: unknown) => {
+  if (isEmpty(rawInput)) return {}
+  const { isWhole, text } = redactedJson(rawInput)
+  return { toolInput: text, toolInputWhole: isWhole }
+}
 
 const about = (request: PermissionRequest, debug?: Readonly<Record<string, unknown>>) =>
   debug === undefined ? { turnId: request.turnId } : { turnId: request.turnId, debug }

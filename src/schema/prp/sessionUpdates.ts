@@ -6,8 +6,8 @@ import { shortText } from "../characters.ts"
 import { stableIdOf } from "../identity.ts"
 import { limits } from "../limits.ts"
 import type { ProviderNotice } from "./activity.ts"
-import { isAbsent, isNativeObject, type NativeObject } from "./native.ts"
-import { projectMalformed, projectNotice } from "./updateNotice.ts"
+import { isAbsent, isNativeObject, nativeAt, type NativeObject } from "./native.ts"
+import { projectItemNotice, projectMalformed, projectNotice } from "./updateNotice.ts"
 import type { EventPayloads } from "./payload.ts"
 import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
 import { projectUsage } from "./usage.ts"
@@ -31,7 +31,7 @@ export const projectSessionUpdate = (state: ProjectionState, update: NativeObjec
       return compaction(state, update)
     case "compaction_summary_chunk":
       return typeof update["compactionId"] === "string" && isNativeObject(update["content"])
-        ? compactionNotice(state, update, "The agent sent a piece of its summary of the conversation.")
+        ? compactionNotice(state, update, summaryOf([update["content"]]) ?? "The agent summarises the conversation.")
         : projectMalformed(state, update)
     default:
       return undefined
@@ -68,21 +68,66 @@ const isTextOrAbsent = (value: unknown): value is string | null | undefined =>
 const configOptions = (update: NativeObject): SessionUpdated | undefined => {
   const listed = entriesOf(update["configOptions"], "id")
   if (listed === undefined) return undefined
-  const options = listed.entries.map(({ entry, key }) => ({
-    id: key,
-    ...textProperty(entry, "name"),
-    ...textProperty(entry, "category"),
-    ...(typeof entry["currentValue"] === "boolean"
-      ? { currentValue: entry["currentValue"] }
-      : textProperty(entry, "currentValue"))
-  }))
+  let room: number = limits.sessionListEntriesMax
+  const options = listed.entries.map(({ entry, key }) => {
+    const choices = choicesOf(entry["options"])
+    const shown = choices.slice(0, room)
+    room -= shown.length
+    return {
+      id: key,
+      ...textProperty(entry, "type"),
+      ...textProperty(entry, "name"),
+      ...textProperty(entry, "description"),
+      ...textProperty(entry, "category"),
+      ...(typeof entry["currentValue"] === "boolean"
+        ? { currentValue: entry["currentValue"] }
+        : textProperty(entry, "currentValue")),
+      ...(shown.length === 0 ? {} : { choices: shown }),
+      ...(shown.length === choices.length ? {} : { choicesOmitted: choices.length - shown.length })
+    }
+  })
   return { aspect: "config_options", configOptions: options, ...listed.omitted }
+}
+
+/** Of a list, or of the groups of one. What has no value cannot be chosen. */
+const choicesOf = (options: unknown) => {
+  if (!Array.isArray(options)) return []
+  const choices: Array<{ readonly value: string; readonly name?: string; readonly group?: string }> = []
+  for (const option of options) {
+    const inside = nativeAt(option, "options")
+    const group = nativeAt(option, "name")
+    if (!Array.isArray(inside)) addChoice(choices, option, undefined)
+    else for (const choice of inside) addChoice(choices, choice, group)
+  }
+  return choices
+}
+
+const addChoice = (
+  choices: Array<{ readonly value: string; readonly name?: string; readonly group?: string }>,
+  option: unknown,
+  group: unknown
+): void => {
+  const value = nativeAt(option, "value")
+  const name = nativeAt(option, "name")
+  if (typeof value !== "string") return
+  choices.push({
+    value: short(value),
+    ...(typeof name === "string" ? { name: short(name) } : {}),
+    ...(typeof group === "string" ? { group: short(group) } : {})
+  })
 }
 
 const availableCommands = (update: NativeObject): SessionUpdated | undefined => {
   const listed = entriesOf(update["availableCommands"], "name")
   if (listed === undefined) return undefined
-  const commands = listed.entries.map(({ entry, key }) => ({ name: key, ...textProperty(entry, "description") }))
+  const commands = listed.entries.map(({ entry, key }) => {
+    const hint = nativeAt(entry["input"], "hint")
+    return {
+      name: key,
+      ...textProperty(entry, "description"),
+      ...(typeof hint === "string" ? { inputHint: short(hint) } : {})
+    }
+  })
   return { aspect: "available_commands", commands, ...listed.omitted }
 }
 
@@ -117,10 +162,12 @@ const agentNotice = (state: ProjectionState, update: NativeObject): Step => {
 }
 
 const compaction = (state: ProjectionState, update: NativeObject): Step => {
-  const { compactionId, status } = update
+  const { compactionId, error, status, summary } = update
   if (typeof compactionId !== "string" || typeof status !== "string") return projectMalformed(state, update)
-  if (status !== "completed")
-    return compactionNotice(state, update, `The agent's compaction is ${knownStatus(status)}.`)
+  if (status !== "completed") {
+    const what = `The agent's compaction is ${knownStatus(status)}.`
+    return compactionNotice(state, update, typeof error === "string" ? `${what} ${error}` : what)
+  }
   const payload = {
     schema: "paperclip.context.compacted.v1",
     compactionId: stableIdOf("compaction", compactionId),
@@ -129,7 +176,19 @@ const compaction = (state: ProjectionState, update: NativeObject): Step => {
     postTokens: null,
     sameSession: true
   } as const
-  return [state, [draftIn(state, "context.compacted", payload, { native: update })]]
+  const compacted = draftIn(state, "context.compacted", payload, { native: update })
+  const told = summaryOf(summary)
+  if (told === undefined) return [state, [compacted]]
+  const facts = { category: "compaction", severity: "info", summary: told } as const
+  const [next, notices] = projectItemNotice(state, facts, payload.compactionId)
+  return [next, [compacted, ...notices]]
+}
+
+/** The text of the blocks that stand for the conversation from now on; the notice cuts it at its bound. */
+const summaryOf = (blocks: unknown): string | undefined => {
+  if (!Array.isArray(blocks)) return undefined
+  const texts = blocks.map((block) => nativeAt(block, "text")).filter((text) => typeof text === "string" && text !== "")
+  return texts.length === 0 ? undefined : `The agent's summary of the conversation: ${texts.join("\n")}`
 }
 
 const knownStatus = (status: string): string =>

@@ -71,7 +71,16 @@ const terminalPlaces: ReadonlyArray<ReadonlyArray<string>> = [
   ["_meta", "terminal_output", "data"]
 ]
 
-const rawPlaces: ReadonlyArray<ReadonlyArray<string>> = [[], ["output"], ["aggregated_output"], ["stdout"]]
+/** The last two tell why there is no output. */
+const rawPlaces: ReadonlyArray<ReadonlyArray<string>> = [
+  [],
+  ["output"],
+  ["aggregated_output"],
+  ["stdout"],
+  ["content"],
+  ["error"],
+  ["message"]
+]
 
 const firstText = (values: ReadonlyArray<unknown>): string | undefined =>
   values.find((value) => typeof value === "string")
@@ -79,6 +88,7 @@ const firstText = (values: ReadonlyArray<unknown>): string | undefined =>
 /** `undefined` is unknown, and never zero. */
 export const exitCodeOf = (update: NativeObject): number | undefined =>
   exitPlaces.map((place) => nativeAt(update, ...place)).find(isExitCode) ??
+  shellExitCode(nativeAt(update, "rawOutput", "contents")) ??
   wrappedExitCode(nativeAt(update, "rawOutput", "content"))
 
 const isExitCode = (value: unknown): value is number => Number.isSafeInteger(value)
@@ -89,6 +99,14 @@ const exitPlaces: ReadonlyArray<ReadonlyArray<string>> = [
   ["rawOutput", "exit_code"],
   ["rawOutput", "metadata", "exit"]
 ]
+
+/** Copilot lists how its shells ended; of several, which one is the call's own is not known. */
+const shellExitCode = (contents: unknown): number | undefined => {
+  if (!Array.isArray(contents)) return undefined
+  const exits = contents.filter((entry) => nativeAt(entry, "type") === "shell_exit")
+  const code = exits.length === 1 ? nativeAt(exits[0], "exitCode") : undefined
+  return isExitCode(code) ? code : undefined
+}
 
 /**
  * Copilot ends the text of its raw output with the exit code. Only there: in the text of any other agent the same words may

@@ -1,6 +1,6 @@
 /**
  * Tool calls as `tool.execution.*`: started at the first update, progressed, and completed exactly once, by the agent or by
- * us when their turn ends. The agent's whole update rides along in `debug.native`: PRP has no place for a tool's input.
+ * us when their turn ends. The agent's whole update rides along in `debug.native`.
  */
 import { stableIdOf } from "../identity.ts"
 import { limits } from "../limits.ts"
@@ -10,6 +10,7 @@ import type { EventDraft } from "./event.ts"
 import type { NativeObject } from "./native.ts"
 import { projectMalformed, projectNotice, type NoticeFacts } from "./updateNotice.ts"
 import { draftIn, type ProjectionState, type Step } from "./projectionState.ts"
+import { toolDetails } from "./toolDetails.ts"
 import { exitCodeOf, noOutput, outputAfter, outputFields, type ToolOutput } from "./toolOutput.ts"
 import { readToolUpdate, unknownNature, type ToolReading } from "./toolUpdate.ts"
 
@@ -25,6 +26,10 @@ export interface ToolCall {
   readonly output: ToolOutput
   readonly exitCode: number | undefined
   readonly changes: Changes
+  /** Ids of the files and media that it has pointed to; at most `toolReferencesMax`. */
+  readonly referred: ReadonlySet<string>
+  /** The last notice of each category about it. */
+  readonly noticed: ReadonlyMap<string, string>
 }
 
 /** The id under which events speak of the first tool call with this id in a turn. */
@@ -41,13 +46,13 @@ export const projectTool = (state: ProjectionState, update: NativeObject, worksp
 
   const reading = readToolUpdate(update, workspace)
   const call = known ?? newCall(state, key)
-  const changed = afterUpdate(call, reading, update)
-  const begun =
-    known === undefined && reading.status !== undefined ? [execution(seen, "started", call, "running", {})] : []
+  const [told, changed, details] = toolDetails(seen, afterUpdate(call, reading, update), reading, update)
   const [next, drafts] =
     reading.status === undefined
-      ? goesOn(seen, known === undefined ? "started" : "progressed", changed, reading, update)
-      : ends(seen, changed, reading.status, reading, update)
+      ? goesOn(told, known === undefined ? "started" : "progressed", changed, details, reading, update)
+      : ends(told, changed, reading.status, details, reading, update)
+  const begun =
+    known === undefined && reading.status !== undefined ? [execution(seen, "started", call, "running", {})] : []
   const [settled, notices] = reading.malformed ? projectMalformed(next, update) : [next, []]
   return [settled, [...begun, ...drafts, ...notices]]
 }
@@ -84,7 +89,9 @@ const newCall = (state: ProjectionState, key: string): ToolCall => {
     target: null,
     output: noOutput,
     exitCode: undefined,
-    changes: noChanges
+    changes: noChanges,
+    referred: new Set(),
+    noticed: new Map()
   }
 }
 
@@ -97,18 +104,22 @@ const afterUpdate = (call: ToolCall, reading: ToolReading, update: NativeObject)
   target: reading.target === undefined ? call.target : reading.target,
   output: outputAfter(call.output, reading.text, update),
   exitCode: exitCodeOf(update) ?? call.exitCode,
-  changes: reading.changes ?? call.changes
+  changes: reading.changes ?? call.changes,
+  referred: call.referred,
+  noticed: call.noticed
 })
 
 const goesOn = (
   state: ProjectionState,
   phase: "started" | "progressed",
   call: ToolCall,
+  details: ReadonlyArray<EventDraft>,
   reading: ToolReading,
   native: NativeObject
 ): Step => {
   const tools = new Map(state.tools).set(call.key, call)
-  return [{ ...state, tools }, [execution(state, phase, call, "running", { progress: reading.title, native })]]
+  const draft = execution(state, phase, call, "running", { progress: reading.title, native })
+  return [{ ...state, tools }, [draft, ...details]]
 }
 
 /** Only a completed call has changed anything; what a failed one did is not known. */
@@ -116,6 +127,7 @@ const ends = (
   state: ProjectionState,
   call: ToolCall,
   status: "completed" | "failed",
+  details: ReadonlyArray<EventDraft>,
   reading: ToolReading,
   native: NativeObject
 ): Step => {
@@ -129,10 +141,8 @@ const ends = (
     unplaced === 0
       ? [ended, []]
       : projectNotice(ended, { category: "unplaced_change", severity: "warning", summary }, native)
-  return [
-    next,
-    [...changed, execution(state, "completed", call, status, { progress: reading.title, native }), ...notices]
-  ]
+  const completed = execution(state, "completed", call, status, { progress: reading.title, native })
+  return [next, [...details, ...changed, completed, ...notices]]
 }
 
 const withEnded = (state: ProjectionState, key: string): ProjectionState => {

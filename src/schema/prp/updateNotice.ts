@@ -12,6 +12,9 @@ import type { ProjectionState, Step } from "./projectionState.ts"
  * - `late_tool_update`: it belongs to a tool call that has ended, or that is not known.
  * - `too_many_tool_calls`: beyond the bound of open ones.
  * - `unplaced_change`: a changed file without a safe path inside the workspace, or beyond the bound of files.
+ * - `tool_input`: the arguments of a tool call, which have no typed place.
+ * - `unplaced_content`, `unplaced_output`: parts of a tool call that have none either.
+ * - `prompt_result`, `malformed_result`: the answer of the prompt says more than its stop reason, or none.
  * - `agent_notice`, `compaction`: the agent's own.
  */
 export type NoticeCategory =
@@ -21,6 +24,11 @@ export type NoticeCategory =
   | "late_tool_update"
   | "too_many_tool_calls"
   | "unplaced_change"
+  | "tool_input"
+  | "unplaced_content"
+  | "unplaced_output"
+  | "prompt_result"
+  | "malformed_result"
   | "agent_notice"
   | "compaction"
 
@@ -38,6 +46,18 @@ export const projectNotice = (state: ProjectionState, facts: NoticeFacts, native
     ...(state.turnId === undefined ? {} : { turnId: state.turnId }),
     // JSON has no `undefined`; a caller in this process may still hand one in.
     native: native ?? null
+  })
+  return [{ ...state, noticeCount }, [draft]]
+}
+
+/** About an item whose own event carries the update. */
+export const projectItemNotice = (state: ProjectionState, facts: NoticeFacts, itemId: string): Step => {
+  const noticeCount = state.noticeCount + 1
+  const draft = noticeDraft({
+    ...facts,
+    id: `${state.scopeId}.notice-${noticeCount}`,
+    itemId,
+    ...(state.turnId === undefined ? {} : { turnId: state.turnId })
   })
   return [{ ...state, noticeCount }, [draft]]
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import { digestOf } from "../../../src/schema/identity.ts"
 import { limits } from "../../../src/schema/limits.ts"
 import { ended, feed, feedTurn, message, payloadsOf, thought, toolCall, turnState, types, update } from "./feed.ts"
 
@@ -91,12 +92,47 @@ describe("message chunks", () => {
     const { drafts, state } = feedTurn(image, resource, later)
     expect(types(drafts)).toStrictEqual(["item.started", "item.delta", "item.delta", "item.delta"])
     expect(payloadsOf(drafts, "item.delta").map((payload) => payload.content)).toStrictEqual([
-      { type: "image", mimeType: "image/png" },
-      { type: "resource", mimeType: "text/plain", uri: "file:///x" },
+      { type: "image", mimeType: "image/png", digest: digestOf("\0\0\0") },
+      { type: "resource", mimeType: "text/plain", uri: "file:///x", digest: digestOf("t") },
       { type: "hologram", name: "x".repeat(240) }
     ])
     expect(drafts.slice(1).map((draft) => draft.debug?.["native"])).toStrictEqual([image, resource, later])
     expect(state.sawMessage).toBe(true)
+  })
+
+  it("carry what they say beyond their text, once", () => {
+    const plain = feedTurn(message("a", "m"), { ...message("b", "m"), _meta: null })
+    expect(plain.drafts.filter(({ debug }) => debug !== undefined)).toStrictEqual([])
+    const long = "m".repeat(limits.nameCharactersMax + 1)
+    const more = [
+      { ...message("a"), _meta: { x: 1 } },
+      { ...message("a"), novel: false },
+      { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "a", annotations: { priority: 1 } } },
+      { ...message("a"), messageId: 7 },
+      message("a", long),
+      { ...message("x".repeat(limits.deltaCharactersMax + 1)), _meta: { x: 1 } },
+      { ...message(""), _meta: { x: 1 } },
+      { ...message("\ud83d"), _meta: { x: 1 } }
+    ]
+    for (const native of more) {
+      const { drafts } = feedTurn(message("before"), native)
+      const carriers = drafts.filter(({ debug }) => debug !== undefined)
+      expect(carriers).toMatchObject([{ eventType: "item.delta", debug: { native } }])
+      expect(textsOf(drafts).join("")).toBe(`before${native.content.text === "\ud83d" ? "" : native.content.text}`)
+    }
+    expect(feedTurn({ ...message(""), _meta: { x: 1 } }).state.sawMessage).toBe(false)
+  })
+
+  it("have no credentials in the address of what they link to, and no content in it", () => {
+    const contents = ["https://u:p4ssw0rd@host/a?token=s3cretvalue", "data:text/plain,hello"].map((uri) => {
+      const { drafts } = feedTurn(chunk({ type: "resource_link", name: "n", title: "T", size: 5, uri }))
+      return payloadsOf(drafts, "item.delta")[0]?.content
+    })
+    const link = { type: "resource_link", name: "n", title: "T", sizeBytes: 5 }
+    expect(contents).toStrictEqual([
+      { ...link, uri: "https://[REDACTED]@host/a?token=[REDACTED]" },
+      { ...link, digest: digestOf("data:text/plain,hello") }
+    ])
   })
 
   it("join a character that came in two halves", () => {

@@ -21,7 +21,7 @@ import {
 
 const plan = (...statuses: ReadonlyArray<unknown>) => ({
   sessionUpdate: "plan",
-  entries: statuses.map((status, index) => ({ content: `Step ${index}`, priority: "high", status }))
+  entries: statuses.map((status, index) => ({ content: `Step ${index}`, priority: "medium", status }))
 })
 
 describe("plans", () => {
@@ -65,6 +65,16 @@ describe("plans", () => {
     const [more] = payloadsOf(feedTurn(plan(...statuses, "pending")).drafts, "plan.updated")
     expect(more?.steps).toHaveLength(limits.planStepsMax)
     expect(more).toMatchObject({ explanation: "The plan has 257 steps; the first 256 are listed.", complete: false })
+  })
+
+  it("say which steps are of high and of low priority, for a step has no place for it", () => {
+    const entries = ["high", "medium", "low", "high", "urgent"].map((priority) => ({
+      content: "x",
+      priority,
+      status: "pending"
+    }))
+    const [payload] = payloadsOf(feedTurn({ sessionUpdate: "plan", entries }).drafts, "plan.updated")
+    expect(payload?.explanation).toBe("Steps of high priority: 1, 4. Steps of low priority: 3.")
   })
 
   it("cut a long step at its bound", () => {
@@ -151,9 +161,9 @@ describe("updates about the session", () => {
       {
         aspect: "config_options",
         configOptions: [
-          { id: "model", name: "Model", category: "model", currentValue: "m" },
-          { id: "fast", name: "Fast", currentValue: true },
-          { id: "odd" }
+          { id: "model", type: "select", name: "Model", category: "model", currentValue: "m" },
+          { id: "fast", type: "boolean", name: "Fast", currentValue: true },
+          { id: "odd", type: "later" }
         ],
         entriesOmitted: 1
       }
@@ -162,9 +172,18 @@ describe("updates about the session", () => {
       "commands",
       {
         sessionUpdate: "available_commands_update",
-        availableCommands: [{ name: "plan", description: "Plan", input: null }, { name: "x" }]
+        availableCommands: [
+          { name: "plan", description: "Plan", input: null },
+          { name: "x", input: { hint: "what" } }
+        ]
       },
-      { aspect: "available_commands", commands: [{ name: "plan", description: "Plan" }, { name: "x" }] }
+      {
+        aspect: "available_commands",
+        commands: [
+          { name: "plan", description: "Plan" },
+          { name: "x", inputHint: "what" }
+        ]
+      }
     ],
     [
       "a title",
@@ -195,6 +214,24 @@ describe("updates about the session", () => {
     const [payload] = payloadsOf(drafts, "session.updated")
     expect(payload?.commands).toHaveLength(limits.sessionListEntriesMax)
     expect(payload?.entriesOmitted).toBe(1)
+  })
+
+  it("tell what can be chosen, in groups or not, up to a bound that all options share", () => {
+    const choices = (count: number) => many((index) => ({ value: `v${index}`, name: `V${index}` })).slice(0, count)
+    const optionsOf = (...lists: ReadonlyArray<unknown>) => {
+      const configOptions = lists.map((options, index) => ({ id: `o${index}`, name: "O", type: "select", options }))
+      const { drafts } = feedTurn({ sessionUpdate: "config_option_update", configOptions })
+      return payloadsOf(drafts, "session.updated")[0]?.configOptions
+    }
+    const group = { group: "g", name: "Group", options: [{ value: "a", name: "A" }, { name: "no value" }] }
+    expect(optionsOf([group, { value: "b" }, 7], "none")).toMatchObject([
+      { choices: [{ value: "a", name: "A", group: "Group" }, { value: "b" }] },
+      { id: "o1" }
+    ])
+    const max = limits.sessionListEntriesMax
+    const [first, second, third] = optionsOf(choices(max - 1), choices(1), choices(2)) ?? []
+    expect([first?.choices?.length, second?.choices?.length, third?.choices]).toStrictEqual([max - 1, 1, undefined])
+    expect([first, second, third].map((option) => option?.choicesOmitted)).toStrictEqual([undefined, undefined, 2])
   })
 
   it("belong to no turn outside one", () => {
@@ -239,6 +276,31 @@ describe("notices and compaction", () => {
       { reason: "unknown", preTokens: null, postTokens: null }
     ])
     expect(state.sawMessage).toBe(false)
+  })
+})
+
+describe("the summary of a compaction", () => {
+  const block = (text: string) => ({ type: "text", text })
+  const compaction = (fields: object) => ({ sessionUpdate: "compaction_update", compactionId: "c", ...fields })
+
+  it("is told beside it, and the reason of a failure with it", () => {
+    const { drafts } = feedTurn(
+      compaction({ status: "completed", summary: [block("all"), { type: "image" }, block("of it")] }),
+      compaction({ status: "failed", error: "too long" }),
+      { sessionUpdate: "compaction_summary_chunk", compactionId: "c", content: block("a piece") },
+      { sessionUpdate: "compaction_summary_chunk", compactionId: "c", content: { type: "image" } }
+    )
+    expect(
+      payloadsOf(drafts, "provider.notice.recorded").map(({ category, summary }) => [category, summary])
+    ).toStrictEqual(
+      [
+        "The agent's summary of the conversation: all\nof it",
+        "The agent's compaction is failed. too long",
+        "The agent's summary of the conversation: a piece",
+        "The agent summarises the conversation."
+      ].map((summary) => ["compaction", summary])
+    )
+    expect(types(drafts)[0]).toBe("context.compacted")
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { limits } from "../../src/schema/limits.ts"
-import { isSensitiveName, redactLine, sensitiveValues } from "../../src/services/redaction.ts"
+import { isSensitiveName, redactLine, sensitiveValues } from "../../src/schema/redaction.ts"
 
 const secret = "q7Zp2mXw91LkTr55"
 

@@ -5,9 +5,7 @@
  * credentials in URLs and lines of bare base64 (bodies of key files) disappear by shape. Errs on the side of removing. Work is
  * linear in the text.
  */
-import { limits } from "../schema/limits.ts"
-
-const redacted = "[REDACTED]"
+import { limits } from "./limits.ts"
 
 /** Whether a variable, a key or a header of this name holds something to hide. Counts of tokens do not. */
 export const isSensitiveName = (name: string): boolean => sensitiveName.test(name)
@@ -26,6 +24,16 @@ export const redactLine = (line: string, values: ReadonlyArray<string> = []): st
   return text
 }
 
+/** Text of any number of lines without its sensitive values, and without private keys. */
+export const redactText = (text: string): string =>
+  text.replace(privateKey, redacted).replace(/[^\r\n]+/g, (line) => redactLine(line))
+
+/** What stands in the place of something that was removed. */
+export const redacted = "[REDACTED]"
+
+/** To its end mark, or to the end of the text. */
+const privateKey = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/g
+
 const names =
   "authorization|cookie|credential|password|passwd|passphrase|private[_-]?key|secret|token(?!s)|api[_-]?key|access[_-]?key|connection[_-]?string"
 
@@ -41,6 +49,7 @@ const patterns: ReadonlyArray<readonly [RegExp, string]> = [
     redacted
   ],
   [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@]{1,2048}@/gi, `$1${redacted}@`],
+  [/((?:^|\s)(?:-u|--user|--proxy-user)[\s=]{1,4}["']?[^\s:"']{1,240}:)[^\s"']+/g, `$1${redacted}`],
   [/([?&](?:key|sig|signature|code|auth)=)[^\s&"']+/gi, `$1${redacted}`],
   [
     new RegExp(
