@@ -1,8 +1,8 @@
 /**
- * The one sequencer of events: drafts come in, full envelopes go out, to every subscriber in the same order. This one keeps
- * nothing on disk.
+ * The one sequencer of events: drafts come in, full envelopes go out, to every subscriber in the same order. The layer of this
+ * file keeps nothing; `durableJournal.ts` has the one that does.
  *
- * Guarantees: sequence numbers are contiguous from 1 in the order of the appends; a subscriber gets every event of its filter
+ * Guarantees: sequence numbers are contiguous from 1 in the order of the events; a subscriber gets every event of its filter
  * or makes the appender wait; only an append that may drop (a turn that is being cancelled) leaves something out, and says
  * how much; what is forced (a terminal) always fits. Bounds: the queue of each subscriber.
  */
@@ -12,14 +12,14 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
-import * as Cause from "effect/Cause"
 import type * as Scope from "effect/Scope"
+import type { TurnsRefused } from "../schema/errors.ts"
 import { envelope, type Event, type EventDraft } from "../schema/prp/event.ts"
-import { limits } from "../schema/limits.ts"
-import { isTurnTerminal } from "../schema/prp/terminals.ts"
 import { Ids } from "../services/Ids.ts"
-import { makeOrderedQueue, type Offer, type OrderedQueue } from "./orderedQueue.ts"
+import type { StoredRecord } from "../services/JournalStore.ts"
+import { deliver, type Filter, makeSubscribers, type Subscription } from "./journalSubscribers.ts"
+
+export type { Filter, Subscription } from "./journalSubscribers.ts"
 
 /** Events that happened together, in order. */
 export interface Entry {
@@ -29,19 +29,8 @@ export interface Entry {
   readonly drafts: ReadonlyArray<EventDraft>
   /** Size on the wire of what the drafts were made from: what they count in a subscriber's bound. */
   readonly bytes: number
-}
-
-export interface Filter {
-  readonly sessionId?: string
-  readonly turnId?: string
-}
-
-export interface Subscription {
-  /** The next events, at least one; `undefined` at the end. One consumer. If interrupted nothing is lost. */
-  readonly take: Effect.Effect<ReadonlyArray<Event> | undefined>
-  readonly events: Stream.Stream<Event>
-  /** No further event; what is queued is still taken. */
-  readonly end: () => void
+  /** Kept in the commit of the last event, by a journal that keeps anything. */
+  readonly records?: ReadonlyArray<StoredRecord>
 }
 
 export class Journal extends Context.Service<
@@ -50,118 +39,76 @@ export class Journal extends Context.Service<
     /**
      * Sequences and delivers. Waits for subscribers that are full, unless `draining` is open or opens meanwhile: then what does
      * not fit is left out for them. Answers how many events some subscriber did not get.
-     * If interrupted: everything is sequenced, what was not yet delivered counts as left out.
+     * If interrupted: everything is sequenced, what was not yet delivered counts as left out. A journal that keeps events also
+     * leaves out, and counts, what it has no room for, and sequences nothing that it was not yet keeping when interrupted.
      */
     readonly append: (entry: Entry, draining: Latch.Latch) => Effect.Effect<number>
     /** Sequences and delivers at once, whatever the bounds say. */
     readonly force: (entry: Entry) => Effect.Effect<void>
     /** Everything that is appended from now on. Ends with the scope; one to a single turn already behind its terminal. */
     readonly subscribe: (filter: Filter) => Effect.Effect<Subscription, never, Scope.Scope>
+    /** The number of the last event. */
     readonly sequence: () => number
+    /** Fails while the events of a new turn could not be kept. */
+    readonly admitsTurns: Effect.Effect<void, TurnsRefused>
   }
 >()("greenroom/actors/Journal") {}
-
-interface Subscriber {
-  readonly filter: Filter
-  readonly queue: OrderedQueue<Event>
-}
 
 export const layer: Layer.Layer<Journal, never, Ids> = Layer.effect(
   Journal,
   Effect.gen(function* () {
     const ids = yield* Ids
-    const sourceInstanceId = yield* ids.next("runner")
-    const subscribers = new Set<Subscriber>()
-    let sequence = 0
-
-    const sequenced = (entry: Entry, nowMs: number): ReadonlyArray<Event> => {
-      const emittedAt = DateTime.formatIso(DateTime.makeUnsafe(nowMs))
-      return entry.drafts.map((draft) => {
-        const sourceSeq = ++sequence
-        return envelope(draft, {
-          sourceEventId: `${sourceInstanceId}:${sourceSeq}`,
-          sourceSeq,
-          sourceInstanceId,
-          runId: entry.runId,
-          emittedAt,
-          normalizedSessionId: entry.sessionId
-        })
-      })
-    }
+    const source = newSource(yield* ids.next("runner"))
+    const subscribers = makeSubscribers()
 
     const append = Effect.fnUntraced(function* (entry: Entry, draining: Latch.Latch) {
       if (entry.drafts.length === 0) return 0
-      const events = sequenced(entry, yield* Clock.currentTimeMillis)
-      const size = entry.bytes / events.length
-      const sizeOf = () => size
+      const events = source.sequenced(entry, yield* Clock.currentTimeMillis)
       // Sequencing and offering are one synchronous step: no other append comes between.
-      const waiting: Array<Offer> = []
-      for (const subscriber of subscribers) {
-        if (!matches(subscriber.filter, entry)) continue
-        const offer = subscriber.queue.offer(events, sizeOf)
-        if (!offer.isAdmitted()) waiting.push(offer)
-      }
+      const waiting = subscribers.publish(entry, events, entry.bytes / events.length)
       return waiting.length === 0 ? 0 : yield* deliver(waiting, draining)
     })
 
-    const deliver = (waiting: ReadonlyArray<Offer>, draining: Latch.Latch) =>
-      Effect.forEach(waiting, (offer) => Effect.raceFirst(offer.admitted, draining.await), {
-        discard: true
-      }).pipe(
-        Effect.andThen(Effect.sync(() => abandonAll(waiting))),
-        Effect.onInterrupt(() => Effect.sync(() => abandonAll(waiting)))
-      )
-
     const force = (entry: Entry) =>
-      Effect.map(Clock.currentTimeMillis, (nowMs) => {
-        const events = sequenced(entry, nowMs)
-        for (const subscriber of subscribers) {
-          if (!matches(subscriber.filter, entry)) continue
-          for (const event of events) subscriber.queue.force(event, 0)
-          if (subscriber.filter.turnId !== undefined && events.some(isTurnTerminal)) end(subscriber)
-        }
-      })
+      Effect.map(Clock.currentTimeMillis, (nowMs) => subscribers.force(entry, source.sequenced(entry, nowMs)))
 
-    const end = (subscriber: Subscriber) => {
-      subscribers.delete(subscriber)
-      subscriber.queue.end()
-    }
-
-    const subscribe = (filter: Filter) =>
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          const subscriber: Subscriber = {
-            filter,
-            queue: makeOrderedQueue({ entriesMax: limits.subscriberEventsMax, bytesMax: limits.subscriberBytesMax })
-          }
-          subscribers.add(subscriber)
-          return subscriber
-        }),
-        (subscriber) => Effect.sync(() => end(subscriber))
-      ).pipe(Effect.map((subscriber) => subscriptionOf(subscriber.queue, () => end(subscriber))))
-
-    return Journal.of({ append, force, subscribe, sequence: () => sequence })
+    return Journal.of({
+      append,
+      force,
+      subscribe: subscribers.subscribe,
+      sequence: source.sequence,
+      admitsTurns: Effect.void
+    })
   })
 )
 
-/** How many events the worst served subscriber does not get. */
-const abandonAll = (offers: ReadonlyArray<Offer>): number =>
-  offers.reduce((most, offer) => Math.max(most, offer.abandon()), 0)
-
-const matches = (filter: Filter, entry: Entry): boolean =>
-  (filter.sessionId === undefined || filter.sessionId === entry.sessionId) &&
-  (filter.turnId === undefined || filter.turnId === entry.turnId)
-
-const subscriptionOf = (queue: OrderedQueue<Event>, end: () => void): Subscription => {
-  const take = Effect.map(queue.take, (batch) => batch?.entries)
+/** Numbers events, contiguously from 1. */
+export const newSource = (sourceInstanceId: string) => {
+  let sequence = 0
+  const sequencedAt = (entry: Entry, emittedAt: string): ReadonlyArray<Event> =>
+    entry.drafts.map((draft) => eventOf(draft, entry, sourceInstanceId, ++sequence, emittedAt))
   return {
-    take,
-    events: Stream.fromPull(
-      Effect.succeed(Effect.flatMap(take, (events) => (isFilled(events) ? Effect.succeed(events) : Cause.done())))
-    ),
-    end
+    sequence: () => sequence,
+    sequencedAt,
+    sequenced: (entry: Entry, nowMs: number) => sequencedAt(entry, instantOf(nowMs))
   }
 }
 
-const isFilled = <A>(events: ReadonlyArray<A> | undefined): events is readonly [A, ...Array<A>] =>
-  events !== undefined && events.length > 0
+/** RFC 3339. */
+export const instantOf = (nowMs: number): string => DateTime.formatIso(DateTime.makeUnsafe(nowMs))
+
+export const eventOf = (
+  draft: EventDraft,
+  { runId, sessionId }: Pick<Entry, "runId" | "sessionId">,
+  sourceInstanceId: string,
+  sourceSeq: number,
+  emittedAt: string
+): Event =>
+  envelope(draft, {
+    sourceEventId: `${sourceInstanceId}:${sourceSeq}`,
+    sourceSeq,
+    sourceInstanceId,
+    runId,
+    emittedAt,
+    normalizedSessionId: sessionId
+  })

@@ -256,6 +256,19 @@ export const limits = {
   answerPatternStatesMax: 4096,
   answerPatternStepsMax: 2_000_000,
 
+  // The durable journal
+
+  /** Events that are kept until they are acknowledged; of these the last part is for what cannot wait. */
+  journalBytesMax: 16 * MiB,
+  journalReserveBytes: 1 * MiB,
+  /** Events of one commit: a larger one would hold up everything else for too long. */
+  commitEventsMax: 1024,
+  /** What a reader of the journal gets at once. One larger event comes alone. */
+  journalReadEventsMax: 256,
+  journalReadBytesMax: 1 * MiB,
+  /** Peers that acknowledge. Each may hold up everything. */
+  journalPeersMax: 64,
+
   // The command
 
   /** The command: a Ctrl-C that arrives a second time within this time is the same one, passed on by a parent (npm, npx). */
@@ -275,6 +288,9 @@ export const limits = {
   /** Characters shown of one line of a tool, a plan step or a note, and of a thought. */
   shownLineCharactersMax: 400,
   shownThoughtCharactersMax: 4_000,
+  /** A file that `prp` judges or reduces, and the refused values of it that are told; the others are counted. */
+  prpInputBytesMax: 64 * MiB,
+  prpRefusalsToldMax: 100,
   /** The demo model must name its address within this time. */
   demoModelReadyMs: 10_000,
 

@@ -1,0 +1,174 @@
+/**
+ * What goes into the next commit. Numbers are given here, so that what is left out takes none.
+ *
+ * Appends come in their order, and one without room holds up those behind it; what is forced overtakes them and uses the
+ * reserve. A batch that was made is committed, or the journal is over: its numbers are not given back.
+ */
+import type { EventDraft, Event } from "../schema/prp/event.ts"
+import { utf8Bytes } from "../schema/characters.ts"
+import { limits } from "../schema/limits.ts"
+import { draftOf } from "../schema/prp/event.ts"
+import type { Change } from "../services/JournalStore.ts"
+import { type Entry, eventOf } from "./Journal.ts"
+import type { Job } from "./journalJob.ts"
+import type { Retention } from "./journalRetention.ts"
+
+export interface Batch {
+  readonly changes: ReadonlyArray<Change>
+  readonly parts: ReadonlyArray<Part>
+  readonly finished: ReadonlyArray<Job>
+  readonly lastSeq: number
+  /** There is no room even in the reserve. */
+  readonly isExhausted: boolean
+}
+
+/** Events of one job; without a job, of the journal itself. */
+export interface Part {
+  readonly job: Job | undefined
+  readonly entry: Entry
+  readonly events: ReadonlyArray<Event>
+}
+
+export interface Batches {
+  readonly next: (jobs: ReadonlyArray<Job>, emittedAt: string) => Batch
+  /** Appends have to wait, or had to not long ago. */
+  readonly isPressed: () => boolean
+}
+
+export const makeBatches = (
+  retention: Retention,
+  source: { readonly sourceInstanceId: string; readonly lastSeq: number; readonly bytesMax: number }
+): Batches => {
+  let lastSeq = source.lastSeq
+  let prunedThrough = retention.prunedThrough()
+  let pressed: Entry | undefined
+
+  const next = (jobs: ReadonlyArray<Job>, emittedAt: string): Batch => {
+    const changes: Array<Change> = []
+    const parts: Array<Part> = []
+    const finished: Array<Job> = []
+    let count = 0
+    /** What comes behind waits for the next batch: this one is large, or its events must be stored before they may go. */
+    let isFull = false
+    let isBlocked = false
+    let isExhausted = false
+
+    /** `false`: there is no room. */
+    const add = (
+      draft: EventDraft,
+      entry: Entry,
+      at: string,
+      mayUseReserve: boolean,
+      events: Array<Event>
+    ): boolean => {
+      const event = eventOf(draft, entry, source.sourceInstanceId, lastSeq + 1, at)
+      const json = JSON.stringify(event.debug === undefined ? event : { ...event, debug: undefined })
+      const bytes = utf8Bytes(json)
+      if (!retention.admit(bytes, mayUseReserve)) return false
+      lastSeq++
+      count++
+      const { priority } = draft
+      const { runId, sessionId } = entry
+      changes.push({ _tag: "Event", seq: lastSeq, priority, runId, sessionId, json, bytes })
+      const request = requestChange(draft, json)
+      if (request !== undefined) changes.push(request)
+      events.push(event)
+      return true
+    }
+
+    /** Of the journal itself. */
+    const say = (entry: Entry, state: "engaged" | "relieved") => {
+      const draft = draftOf("runner.backpressure", {
+        state,
+        retainedBytes: retention.retainedBytes(),
+        limitBytes: source.bytesMax
+      })
+      const events: Array<Event> = []
+      isExhausted ||= !add(draft, { ...placeOf(entry), drafts: [draft], bytes: 0 }, emittedAt, true, events)
+      if (events.length > 0) parts.push({ job: undefined, entry: placeOf(entry), events })
+    }
+
+    const addEvents = (job: Job, entry: Entry) => {
+      const events: Array<Event> = []
+      const isForced = job.draining === undefined
+      let hasRoom = true
+      while (job.planned < job.drafts.length && !isFull) {
+        const draft = job.drafts[job.planned]!
+        const mayUseReserve = isForced || draft.priority === 0
+        hasRoom = add(draft, entry, job.emittedAt, mayUseReserve, events)
+        if (!hasRoom) {
+          if (count > 0) isFull = true
+          else if (mayUseReserve) isExhausted = true
+          break
+        }
+        job.planned++
+        isFull = count >= limits.commitEventsMax
+      }
+      if (events.length > 0) parts.push({ job, entry, events })
+      if (hasRoom || isFull || isExhausted) return
+      if (job.draining?.isOpen() === true) {
+        job.leftOut = job.drafts.length - job.planned
+        return
+      }
+      isBlocked = true
+      job.state = "blocked"
+      if (pressed === undefined) {
+        pressed = entry
+        say(entry, "engaged")
+      }
+    }
+
+    const finish = (job: Job) => {
+      for (const change of job.changes) {
+        if (change._tag === "Peer") retention.acknowledge(change.peer, change.acknowledged)
+        changes.push(change)
+      }
+      finished.push(job)
+    }
+
+    // First what needs no room, and may make some.
+    for (const job of jobs) if (job.drafts.length === 0) finish(job)
+    for (const job of jobs) {
+      if (job.entry === undefined || job.drafts.length === 0) continue
+      if (isExhausted) break
+      if (!isBlocked || job.draining === undefined) {
+        job.state = "waiting"
+        addEvents(job, job.entry)
+      } else if (job.draining.isOpen()) {
+        // What drains does not wait behind others.
+        job.leftOut = job.drafts.length - job.planned
+      } else {
+        job.state = "blocked"
+      }
+      if (job.planned + job.leftOut === job.drafts.length) finish(job)
+    }
+    if (pressed !== undefined && !isBlocked && !isFull && !isExhausted && retention.relax()) {
+      const entry = pressed
+      pressed = undefined
+      say(entry, "relieved")
+    }
+    if (retention.prunedThrough() > prunedThrough) {
+      prunedThrough = retention.prunedThrough()
+      changes.push({ _tag: "Pruned", through: prunedThrough })
+    }
+    return { changes, parts, finished, lastSeq, isExhausted }
+  }
+
+  return { next, isPressed: () => pressed !== undefined }
+}
+
+const placeOf = ({ runId, sessionId }: Entry): Entry => ({ runId, sessionId, drafts: [], bytes: 0 })
+
+/** A request is open from the event that creates it to the one that ends it, in one commit with each. */
+const requestChange = (draft: EventDraft, json: string): Change | undefined => {
+  switch (draft.eventType) {
+    case "runtime_request.created":
+      return { _tag: "Request", requestId: draft.payload.request.requestId, created: JSON.parse(json) }
+    case "runtime_request.resolved":
+    case "runtime_request.expired":
+    case "runtime_request.cancelled":
+      return { _tag: "Request", requestId: draft.payload.requestId, created: undefined }
+    default:
+      return undefined
+  }
+}
