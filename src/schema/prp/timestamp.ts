@@ -10,28 +10,39 @@ export const Timestamp = Schema.String.check(
   })
 )
 
-const isTimestamp = (text: string): boolean => {
-  if (text.length > limits.timestampCharactersMax) return false
-  const parts = pattern.exec(text)
-  if (parts === null) return false
-  const [, year, month, day, hour, minute, second] = parts.map(Number)
-  return isDate(year, month, day) && isTime(hour, minute, second, offsetMinutes(parts))
-}
+/** Every part but the fraction stands at its place, and is read there: this is asked of every event. */
+const isTimestamp = (text: string): boolean =>
+  text.length <= limits.timestampCharactersMax && pattern.test(text) && isDate(text) && isTime(text)
 
-const isDate = (year = 0, month = 0, day = 0): boolean => month >= 1 && day >= 1 && day <= daysIn(year, month)
+const isDate = (text: string): boolean => {
+  const month = twoDigits(text, 5)
+  const day = twoDigits(text, 8)
+  return month >= 1 && day >= 1 && day <= daysIn(twoDigits(text, 0) * 100 + twoDigits(text, 2), month)
+}
 
 const daysIn = (year: number, month: number): number => {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
-  return [4, 6, 9, 11].includes(month) ? 30 : month <= 12 ? 31 : 0
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : month <= 12 ? 31 : 0
 }
 
 /** A leap second is the last one of a day in UTC. */
-const isTime = (hour = 0, minute = 0, second = 0, offset = 0): boolean =>
-  hour <= 23 &&
-  minute <= 59 &&
-  (second <= 59 || (second === 60 && (hour * 60 + minute - offset + minutesOfDay) % minutesOfDay === minutesOfDay - 1))
+const isTime = (text: string): boolean => {
+  const hour = twoDigits(text, 11)
+  const minute = twoDigits(text, 14)
+  const second = twoDigits(text, 17)
+  if (hour > 23 || minute > 59 || second > 60) return false
+  return second <= 59 || (hour * 60 + minute - offsetMinutes(text) + minutesOfDay) % minutesOfDay === minutesOfDay - 1
+}
 
 const minutesOfDay = 24 * 60
 
-const offsetMinutes = ([, , , , , , , sign, hours = "0", minutes = "0"]: ReadonlyArray<string>): number =>
-  (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+/** `Z`, or a sign, hours and minutes at the end. */
+const offsetMinutes = (text: string): number => {
+  if (/z$/i.test(text)) return 0
+  const minutes = twoDigits(text, text.length - 5) * 60 + twoDigits(text, text.length - 2)
+  return text.at(-6) === "-" ? -minutes : minutes
+}
+
+const twoDigits = (text: string, at: number): number => digit(text, at) * 10 + digit(text, at + 1)
+
+const digit = (text: string, at: number): number => text.charCodeAt(at) - 0x30

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { textOf } from "../../characters.ts"
 import { limits } from "../../limits.ts"
 import { Timestamp } from "../timestamp.ts"
+import { decoderOf } from "./acceptor.ts"
 import { whereOneOf } from "./conditional.ts"
 import { anyProperty, Id, open, Revision } from "./primitives.ts"
 
@@ -68,7 +69,7 @@ export const GoalSetPayload = open({
 })
 export type GoalSetPayload = typeof GoalSetPayload.Type
 
-const decodeGoalSet = Schema.decodeUnknownResult(GoalSetPayload)
+const decodeGoalSet = decoderOf(GoalSetPayload)
 
 export const CommandV2 = open({
   schema: Schema.Literal("paperclip.prp.command.v2"),

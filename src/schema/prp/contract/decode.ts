@@ -7,11 +7,12 @@
  */
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import { shapeExcess, simpleLineBytesMax } from "../../acp/frameShape.ts"
 import { type PrpIssue, PrpRejected } from "../../errors.ts"
 import { limits } from "../../limits.ts"
 import { isNativeObject, nativeAt } from "../native.ts"
+import { decoderOf } from "./acceptor.ts"
 import { issuesOf } from "./issues.ts"
 import { type PrpFamily, prpFamilies, type PrpKind, prpSchemas, type PrpSchemaId, type PrpValue } from "./kinds.ts"
 import { unsupportedVersion } from "./requiredVersion.ts"
@@ -54,7 +55,7 @@ const strict = { onExcessProperty: "error" } as const
 
 const schemas: Readonly<Record<PrpSchemaId, Schema.ConstraintDecoder<unknown>>> = prpSchemas
 
-const decoders = Record.map(schemas, (schema) => Schema.decodeUnknownResult(schema))
+const decoders = Record.map(schemas, decoderOf)
 
 const rejection = (kind: PrpKind, schemaId: PrpSchemaId | undefined, value: unknown): PrpRejected => {
   const unsupported = unsupportedVersion(idsOf(kind), value)

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { EventType, Priority } from "../eventType.ts"
 import { Timestamp } from "../timestamp.ts"
+import { decoderOf } from "./acceptor.ts"
 import { whereOneOf } from "./conditional.ts"
 import { EventTypeV2 } from "./eventTypeV2.ts"
 import { payloadsV1, payloadsV2 } from "./payloads.ts"
@@ -40,7 +41,7 @@ type Payloads = Readonly<Record<string, Schema.ConstraintDecoder<unknown>>>
 
 /** Checks the payload where the table has a schema for the event's type. */
 export const payloadOf = (table: Payloads) => {
-  const decoders = new Map(Object.entries(table).map(([type, schema]) => [type, Schema.decodeUnknownResult(schema)]))
+  const decoders = new Map(Object.entries(table).map(([type, schema]) => [type, decoderOf(schema)]))
   return Schema.makeFilter((event: { readonly eventType: string; readonly payload: unknown }, _ast, { errors }) => {
     const decoded = decoders.get(event.eventType)?.(event.payload, errors === "all" ? thorough : strict)
     return decoded === undefined || Result.isSuccess(decoded)

@@ -15,13 +15,15 @@ export const issuesOf = (
   issue: SchemaIssue.Issue,
   value: unknown,
   known: ReadonlySet<PropertyKey>
-): ReadonlyArray<PrpIssue> =>
-  format(issue)
+): ReadonlyArray<PrpIssue> => {
+  const positions: Positions = new Map()
+  return format(issue)
     .issues.slice(0, limits.prpIssuesMax)
     .map(({ path = [], message }) => ({
-      path: pointer(path.map(keyOf), value, known),
+      path: pointer(path.map(keyOf), value, known, positions),
       expectation: shortText(message, limits.prpExpectationCharactersMax)
     }))
+}
 
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): PropertyKey =>
   typeof segment === "object" ? segment.key : segment
@@ -40,18 +42,27 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 })
 
 /** A JSON Pointer. */
-const pointer = (path: Path, value: unknown, known: ReadonlySet<PropertyKey>): string => {
+const pointer = (path: Path, value: unknown, known: ReadonlySet<PropertyKey>, positions: Positions): string => {
   let text = ""
   let here = value
   for (const key of path) {
-    text += `/${typeof key === "number" || known.has(key) ? String(key) : position(key, here)}`
+    text += `/${typeof key === "number" || known.has(key) ? String(key) : position(key, here, positions)}`
     here = propertyOf(here, key)
   }
   return shortText(text, limits.prpPathCharactersMax)
 }
 
-const position = (key: PropertyKey, owner: unknown): string =>
-  `(property ${typeof owner === "object" && owner !== null ? Reflect.ownKeys(owner).indexOf(String(key)) + 1 : 0})`
+/** Where each property of an object stands. Objects of many properties are asked for many of them. */
+type Positions = Map<object, ReadonlyMap<PropertyKey, number>>
+
+const position = (key: PropertyKey, owner: unknown, positions: Positions): string =>
+  `(property ${typeof owner === "object" && owner !== null ? (positionsIn(owner, positions).get(key) ?? 0) : 0})`
+
+const positionsIn = (owner: object, positions: Positions): ReadonlyMap<PropertyKey, number> => {
+  const found = positions.get(owner) ?? new Map(Reflect.ownKeys(owner).map((key, index) => [key, index + 1]))
+  positions.set(owner, found)
+  return found
+}
 
 const propertyOf = (owner: unknown, key: PropertyKey): unknown =>
   typeof owner === "object" && owner !== null && Object.hasOwn(owner, key) ? Reflect.get(owner, key) : undefined
