@@ -143,6 +143,35 @@ export const definitions: ReadonlyArray<Definition> = [
     direction: "at most"
   },
   {
+    bench: "prp",
+    figure: "openVsParse",
+    measures:
+      "processor time to judge a parsed event of open objects (a piece of an agent's text) as a multiple of the rival's",
+    n: 100_000,
+    goal: 1,
+    direction: "at most",
+    rival: "JSON.parse of the same event's text"
+  },
+  {
+    bench: "prp",
+    figure: "openVsZod",
+    measures: "the same as a multiple of the rival's",
+    n: 100_000,
+    goal: 1,
+    direction: "at most",
+    rival: "safeParse of an equivalent schema of Zod 4"
+  },
+  {
+    bench: "prp",
+    figure: "closedVsParse",
+    measures:
+      "processor time to judge a parsed event with a closed payload (the end of a tool) as a multiple of the rival's",
+    n: 100_000,
+    goal: 2,
+    direction: "at most",
+    rival: "JSON.parse of the same event's text"
+  },
+  {
     bench: "cli",
     figure: "cliStartMs",
     measures: "milliseconds of wall time for `greenroom --version` from the sources",

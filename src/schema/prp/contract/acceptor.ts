@@ -39,9 +39,10 @@ const withChecks = (ast: SchemaAST.AST, acceptor: Acceptor): Acceptor => {
   const [first] = filters
   if (first === undefined) return acceptor
   const passes = ({ run }: Filter, value: unknown) => run(value, ast, strict) === undefined
-  return filters.length === 1
-    ? (value) => acceptor(value) && passes(first, value)
-    : (value) => acceptor(value) && filters.every((filter) => passes(filter, value))
+  return filters.slice(1).reduce<Acceptor>(
+    (accepts, filter) => (value) => accepts(value) && passes(filter, value),
+    (value) => acceptor(value) && passes(first, value)
+  )
 }
 
 type Check = SchemaAST.Checks[number]
@@ -134,11 +135,9 @@ const acceptorOfRecord = ({ indexSignatures, propertySignatures }: SchemaAST.Obj
   }
 }
 
+/** A symbol is no name in JSON: what it names is not looked at. */
 const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" &&
-  value !== null &&
-  !Array.isArray(value) &&
-  Object.getOwnPropertySymbols(value).length === 0
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const acceptorOfUnion = (ast: SchemaAST.Union): Acceptor => {
   if (ast.options?.mode === "oneOf") return unknowing

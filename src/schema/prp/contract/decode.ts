@@ -11,7 +11,7 @@ import type * as Schema from "effect/Schema"
 import { shapeExcess, simpleLineBytesMax } from "../../acp/frameShape.ts"
 import { type PrpIssue, PrpRejected } from "../../errors.ts"
 import { limits } from "../../limits.ts"
-import { isNativeObject, nativeAt } from "../native.ts"
+import { isNativeObject } from "../native.ts"
 import { decoderOf } from "./acceptor.ts"
 import { issuesOf } from "./issues.ts"
 import { type PrpFamily, prpFamilies, type PrpKind, prpSchemas, type PrpSchemaId, type PrpValue } from "./kinds.ts"
@@ -39,8 +39,9 @@ export const decodePrpText = <Kind extends PrpKind>(
 
 const schemaIdOf = (kind: PrpKind, value: unknown): PrpSchemaId | undefined => {
   if (!isFamily(kind)) return kind
-  const id = nativeAt(value, "schema")
-  return idsOf(kind).find((known) => known === id)
+  const id: unknown = isNativeObject(value) && Object.hasOwn(value, "schema") ? value["schema"] : undefined
+  for (const known of prpFamilies[kind]) if (known === id) return known
+  return undefined
 }
 
 const isFamily = (kind: PrpKind): kind is PrpFamily => Object.hasOwn(prpFamilies, kind)
