@@ -12,6 +12,7 @@ import { resolve } from "node:path"
 import { durationMsOf } from "./duration.ts"
 import { UsageInvalid } from "../schema/errors.ts"
 import type { ExitCode } from "./exitCode.ts"
+import { makePrpCommand } from "./prpCommands.ts"
 
 /** `done` gets the code to exit with. */
 export const makeCommands = (done: (code: ExitCode) => void) => {
@@ -61,7 +62,7 @@ export const makeCommands = (done: (code: ExitCode) => void) => {
 
   return Command.make("greenroom").pipe(
     Command.withDescription("Runs coding agents as supervised actors: every process is owned, every turn ends once."),
-    Command.withSubcommands([run, agents, setup, doctor])
+    Command.withSubcommands([run, agents, setup, doctor, makePrpCommand(done)])
   )
 }
 

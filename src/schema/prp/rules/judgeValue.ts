@@ -45,6 +45,9 @@ export const kindOfValue = (value: unknown): PrpKind | undefined => {
   return known === undefined ? undefined : (familyOf(known) ?? known)
 }
 
+export const isPrpKind = (name: string): name is PrpKind =>
+  Object.hasOwn(prpSchemas, name) || Object.hasOwn(prpFamilies, name)
+
 /** The schema id that a value gives itself. */
 export const schemaIdOf = (value: unknown): string | undefined =>
   [nativeAt(value, "schema"), nativeAt(value, "schemaVersion")].find((id) => typeof id === "string")

@@ -17,7 +17,11 @@ export interface ReplayedEvent extends SequencedEvent, ProjectedEvent {
 }
 
 /** A run of which no event is known yet. */
-export const emptySession = (fixtureName: string, identity: Identity, capabilities: Capabilities): SessionSnapshot => ({
+export const emptySession = (
+  fixtureName: string,
+  identity: Identity | null,
+  capabilities: Capabilities | null
+): SessionSnapshot => ({
   schema: "paperclip.prp.session-snapshot.v1",
   fixtureName,
   identity,

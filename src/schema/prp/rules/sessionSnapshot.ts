@@ -33,8 +33,9 @@ export interface RequestState {
 export interface SessionSnapshot {
   readonly schema: "paperclip.prp.session-snapshot.v1"
   readonly fixtureName: string
-  readonly identity: Identity
-  readonly capabilities: Capabilities
+  /** `null`: of events alone, which do not say. */
+  readonly identity: Identity | null
+  readonly capabilities: Capabilities | null
   readonly runPhase: string
   readonly sessionState: "not_started" | "running" | "closed" | "failed"
   readonly turnState: "not_started" | "running" | "completed" | "failed" | "interrupted" | "cancelled"
@@ -54,7 +55,7 @@ export interface SessionSnapshot {
 }
 
 export interface ParitySummary {
-  readonly runId: string
+  readonly runId: string | null
   readonly integrity: SessionSnapshot["integrity"]
   readonly timelineCount: number
   readonly duplicateEventIds: ReadonlyArray<string>
@@ -71,7 +72,7 @@ export const paritySummary = ({
   gaps,
   terminal
 }: SessionSnapshot): ParitySummary => ({
-  runId: identity.runId,
+  runId: wordAt(identity, "runId"),
   integrity,
   timelineCount: timeline.length,
   duplicateEventIds,
