@@ -12,7 +12,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { Digest, LongStableId, StableId } from "../../identity.ts"
 import { Timestamp } from "../timestamp.ts"
-import { type PrpKind, prpFamilies, prpSchemas } from "./kinds.ts"
+import { type PrpFamily, prpFamilies, type PrpKind, prpSchemas, type PrpSchemaId } from "./kinds.ts"
 import { Question } from "./question.ts"
 import { SafeReference } from "./semanticTool.ts"
 
@@ -50,25 +50,31 @@ export type PrpSchemaName = keyof typeof prpSchemaKinds
 
 export const isPrpSchemaName = (name: string): name is PrpSchemaName => Object.hasOwn(prpSchemaKinds, name)
 
+export const prpSchemaNames: ReadonlyArray<PrpSchemaName> = Object.keys(prpSchemaKinds).filter(isPrpSchemaName)
+
 /** The document of that name. */
-export const prpSchemaDocument = (name: PrpSchemaName): JsonSchema.JsonSchema => {
-  const kind = prpSchemaKinds[name]
-  const { ast } = kind === "request" || kind === "activity" ? unionOf(prpFamilies[kind]) : prpSchemas[kind]
+export const prpSchemaDocument = (name: PrpSchemaName): JsonSchema.JsonSchema => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $id: `urn:greenroom:prp:${name}`,
+  title: prpSchemaKinds[name],
+  ...prpJsonSchema(prpSchemaKinds[name])
+})
+
+/** What a value of the kind is, with its `$defs`. */
+export const prpJsonSchema = (kind: PrpKind): JsonSchema.JsonSchema => {
+  const { ast } = isFamily(kind) ? Schema.Union(prpFamilies[kind].map((id) => schemas[id])) : schemas[kind]
   const { schema, definitions } = SchemaRepresentation.toJsonSchemaDocument(
     SchemaRepresentation.toRepresentation(ast, {
       referencePolicy: (candidate) => (candidate.ast === ast ? undefined : definitionNames.get(candidate.ast))
     }),
     closed
   )
-  return {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    $id: `urn:greenroom:prp:${name}`,
-    title: kind,
-    ...plain({ ...schema, ...(Object.keys(definitions).length > 0 ? { $defs: definitions } : {}) })
-  }
+  return plain({ ...schema, ...(Object.keys(definitions).length > 0 ? { $defs: definitions } : {}) })
 }
 
-const unionOf = (ids: ReadonlyArray<keyof typeof prpSchemas>) => Schema.Union(ids.map((id) => prpSchemas[id]))
+const isFamily = (kind: PrpKind): kind is PrpFamily => Object.hasOwn(prpFamilies, kind)
+
+const schemas: Readonly<Record<PrpSchemaId, Schema.Constraint>> = prpSchemas
 
 /** A struct of the contract refuses what it does not know; an open object says that it is open. */
 const closed = { onExcessProperty: "error" } as const
