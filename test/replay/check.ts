@@ -150,7 +150,7 @@ const besideUpdates: ReadonlySet<string> = new Set([
 const isOfText = (event: Event): boolean => event.eventType === "item.delta" && event.payload.content === undefined
 
 const isOfResult = (event: Event): boolean =>
-  event.eventType === "usage.reported" && "reason" in event.payload && event.payload.reason.startsWith("prompt_result")
+  event.eventType === "usage.reported" && String(payloadField(event, "reason")).startsWith("prompt_result")
 
 const nativeText = (event: Event, key: string): string | undefined => {
   const native = event.debug?.["native"]
@@ -278,17 +278,21 @@ const frameFaults = ({ turns, written }: Replayed): ReadonlyArray<string> => {
   return broken
 }
 
-const isEmitted = Schema.is(EmittedEvent)
+/** Plain answers: what the schemas say of the type would be worked out for each event type against each other. */
+const isEmitted: (value: unknown) => boolean = Schema.is(EmittedEvent)
+
+const refusalOf = (value: unknown): string | undefined => {
+  const decoded = decodePrp("event", value)
+  if (Result.isSuccess(decoded)) return undefined
+  return decoded.failure.issues.map(({ expectation, path }) => `${path}: ${expectation}`).join("; ")
+}
 
 const eventFaults = ({ events }: Replayed): ReadonlyArray<string> =>
   events.flatMap((event, index) => {
     const broken: Array<string> = []
     if (event.sourceSeq !== index + 1) broken.push(`event ${index + 1} has the number ${event.sourceSeq}`)
-    const valid = decodePrp("event", event)
-    if (Result.isFailure(valid))
-      broken.push(
-        `event ${event.sourceSeq} is not valid: ${valid.failure.issues.map(({ expectation, path }) => `${path}: ${expectation}`).join("; ")}`
-      )
+    const refusal = refusalOf(event)
+    if (refusal !== undefined) broken.push(`event ${event.sourceSeq} is not valid: ${refusal}`)
     else if (!isEmitted(event)) broken.push(`event ${event.sourceSeq} is not as ours are`)
     return broken
   })

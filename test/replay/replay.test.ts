@@ -16,7 +16,10 @@ describe("the corpus", () => {
     const manifest = readManifest(root)
     const folders = new Set(transcripts.map(({ name }) => name.split("/")[0] ?? ""))
     expect(Object.keys(manifest)).toEqual([...folders])
-    for (const [folder, { files }] of Object.entries(manifest)) expect(filesOf(join(root, folder))).toEqual(files)
+    for (const [folder, { agent, files, version }] of Object.entries(manifest)) {
+      expect(folder).toBe(`${agent}-${version}`)
+      expect(filesOf(join(root, folder))).toEqual(files)
+    }
   })
 
   it("is small", () => {

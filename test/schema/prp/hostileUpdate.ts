@@ -58,8 +58,10 @@ const block = oneOf([
   record({
     type: oftenGood(["text", "image", "resource"]),
     text: oftenGood(["t", "", "é😀"]),
-    resource: any,
-    uri: any,
+    resource: oneOf([record({ uri: any, text: any, blob: any }), any]),
+    data: any,
+    size: any,
+    uri: oftenGood(["https://host/a", "file:///workspace/b", "data:,x"]),
     name: any
   }),
   any
@@ -107,7 +109,8 @@ export const hostileUpdate: Arbitrary.Arbitrary<unknown> = oneOf([
     name: any,
     kind: oftenGood(["execute", "edit", "read"]),
     status: oftenGood(["pending", "in_progress", "completed", "failed"]),
-    locations: oneOf([list(record({ path: any })), any]),
+    locations: oneOf([list(record({ path: any, line: any })), any]),
+    rawInput: any,
     rawOutput: oneOf([withExit, any]),
     _meta: oneOf([withTerminal, any]),
     entries: oneOf([list(record({ content: oftenGood(["a"]), status: oftenGood(["pending", "completed"]) })), any]),
