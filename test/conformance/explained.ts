@@ -58,3 +58,6 @@ const explanations: ReadonlyArray<Explanation> = [
     without: (instance) => replaced(instance, withoutLongDateTimes)
   }
 ]
+
+/** Every reason there is. `docs/prp.md` tells each with the same words. */
+export const explainedReasons: ReadonlyArray<Reason> = explanations.map(({ reason }) => reason)

@@ -12,8 +12,15 @@ export interface SchemaDocument {
   readonly schema: JsonObject
 }
 
+/** A file that is no schema, and why. */
+export interface UnreadSchema {
+  readonly name: string
+  readonly problem: string
+}
+
 export interface SchemaSet {
   readonly documents: ReadonlyArray<SchemaDocument>
+  readonly unread: ReadonlyArray<UnreadSchema>
   /** The schema that an absolute reference names. */
   readonly resolve: (reference: string) => JsonSchema
 }
@@ -25,21 +32,36 @@ export const isSchema = (value: unknown): value is JsonSchema => typeof value ==
 
 const suffix = ".schema.json"
 
-/** Reads the `*.schema.json` files of the folder, not of those in it. */
+/** Reads the `*.schema.json` files of the folder, not of those in it. A file that is no schema is told, not thrown. */
 export const readSchemas = (directory: string): SchemaSet => {
-  const documents = readdirSync(directory)
-    .filter((file) => file.endsWith(suffix))
-    .sort()
-    .map((file) => documentOf(file.slice(0, -suffix.length), JSON.parse(readFileSync(join(directory, file), "utf8"))))
-  const byId = new Map(documents.map((document) => [document.id, document.schema]))
-  return { documents, resolve: (reference) => resolveIn(byId, reference) }
+  const documents: Array<SchemaDocument> = []
+  const unread: Array<UnreadSchema> = []
+  const byId = new Map<string, JsonSchema>()
+  for (const file of readdirSync(directory)
+    .filter((name) => name.endsWith(suffix))
+    .sort()) {
+    const name = file.slice(0, -suffix.length)
+    try {
+      const document = documentOf(name, JSON.parse(readFileSync(join(directory, file), "utf8")))
+      if (byId.has(document.id)) throw new Error("another file has the same $id")
+      byId.set(document.id, document.schema)
+      documents.push(document)
+    } catch (cause) {
+      unread.push({ name, problem: problemOf(cause) })
+    }
+  }
+  return { documents, unread, resolve: (reference) => resolveIn(byId, reference) }
 }
 
+/** In one line. */
+export const problemOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, " ").slice(0, 200)
+
 const documentOf = (name: string, parsed: unknown): SchemaDocument => {
-  if (!isObject(parsed) || typeof parsed["$id"] !== "string") throw new Error(`${name} is no schema with an $id`)
+  if (!isObject(parsed) || typeof parsed["$id"] !== "string") throw new Error("no schema with an $id")
   const id = parsed["$id"]
   const schema = absolute(parsed, id)
-  if (!isObject(schema)) throw new Error(`${name} is no schema`)
+  if (!isObject(schema)) throw new Error("no schema")
   return { name, id, schema }
 }
 
