@@ -101,9 +101,7 @@ type Named = {
       : (typeof prpSchemas)[Id]["Type"]
 }
 
+type Values = Named & { readonly [Family in PrpFamily]: Named[(typeof prpFamilies)[Family][number]] }
+
 /** What a value of the kind is. */
-export type PrpValue<Kind extends PrpKind> = Kind extends PrpFamily
-  ? Named[(typeof prpFamilies)[Kind][number]]
-  : Kind extends PrpSchemaId
-    ? Named[Kind]
-    : never
+export type PrpValue<Kind extends PrpKind> = Values[Kind]
