@@ -47,6 +47,12 @@ const saying = (...messages: ReadonlyArray<readonly [string, object]>): Readonly
 
 const ready = ["ready", { version: "2.0.0" }] as const
 const prepare = command(commandLine(1, "run.prepare"))
+const terminal = {
+  schema: "paperclip.prp.terminal.v1",
+  turnTerminalState: "completed",
+  runTerminalState: "succeeded",
+  reportedWorkDisposition: "done"
+}
 const exited = (exitCode: number): RunInput => ({
   _tag: "Ended",
   exit: { exitCode, success: exitCode === 0, signal: null },
@@ -164,7 +170,7 @@ describe("the local runner", () => {
     ["a word before ready", saying(["log", { text: "hello" }])],
     ["an event of no known type", saying(ready, ["event", { eventType: "no.such" }])],
     ["an event whose payload is not of its type", saying(ready, ["event", { eventType: "plan.updated", payload: {} }])],
-    ["a terminal of its own", saying(ready, ["event", { eventType: "run.terminal", payload: {} }])],
+    ["a terminal of its own", saying(ready, ["event", { eventType: "run.terminal", payload: terminal }])],
     ["news of its own exit", saying(ready, ["event", { eventType: "harness.exited", payload: {} }])],
     ["a result that is none", saying(ready, ["result", { result: { summary: 1 } }])],
     ["no word in time", [{ _tag: "ReadyTimeout" }]]
