@@ -31,7 +31,8 @@ export const judgesOf = (reference: Reference): Judges => {
   }
   const judgeNamed = (value: object): ReadonlyArray<Judgement> => {
     const kind = kindOfValue(value)
-    return (kind === undefined ? undefined : judge(kind, value)) ?? []
+    const judged = kind === undefined ? undefined : judge(kind, value)
+    return judged === undefined ? [] : [judged]
   }
   return { judge, judgeInside: (value) => objectsIn(value).flatMap(judgeNamed) }
 }
