@@ -93,14 +93,3 @@ export const EventV2 = EnvelopeV2.check(payloadOf(payloadsV2))
 
 /** Of either version, told by its own `schema`. */
 export const AnyEvent = Schema.Union([EventV1, EventV2]).annotate({ expected: "an event of PRP v1 or v2" })
-
-/** The envelope with the payload of each type: `eventType` tells it. */
-type Typed<Envelope extends { readonly eventType: string }, Table extends Payloads> = {
-  readonly [Type in Envelope["eventType"]]: Envelope & {
-    readonly eventType: Type
-    readonly payload: Type extends keyof Table ? Schema.Schema.Type<Table[Type]> : Record<string, unknown>
-  }
-}[Envelope["eventType"]]
-
-export type EventV1 = Typed<typeof EnvelopeV1.Type, typeof payloadsV1>
-export type EventV2 = Typed<typeof EnvelopeV2.Type, typeof payloadsV2>

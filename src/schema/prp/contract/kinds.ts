@@ -93,13 +93,7 @@ export type PrpSchemaId = keyof typeof prpSchemas
 export type PrpFamily = keyof typeof prpFamilies
 export type PrpKind = PrpSchemaId | PrpFamily
 
-type Named = {
-  readonly [Id in PrpSchemaId]: Id extends "paperclip.prp.event.v1"
-    ? EventV1
-    : Id extends "paperclip.prp.event.v2"
-      ? EventV2
-      : (typeof prpSchemas)[Id]["Type"]
-}
+type Named = { readonly [Id in PrpSchemaId]: (typeof prpSchemas)[Id]["Type"] }
 
 type Values = Named & { readonly [Family in PrpFamily]: Named[(typeof prpFamilies)[Family][number]] }
 
