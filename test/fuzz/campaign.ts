@@ -1,7 +1,7 @@
 /** Mutants from a seed, each judged: what they broke, and what the worst of them cost. */
 import { randomOf } from "../conformance/random.ts"
 import { type Frame, soundFrames } from "./frames.ts"
-import { Drifted, judgeFrame, Untyped } from "./judged.ts"
+import { decodeFrame, Drifted, judgeFrame, Untyped } from "./judged.ts"
 import { largeMutantOf, mutantOf } from "./mutants.ts"
 
 export const slowestMsMax = 1000
@@ -41,23 +41,30 @@ export const runCampaign = ({ runs, seed, largeEvery, memoryRatio, onBroken, onR
 }
 
 const measured = (frame: Frame, memoryRatio: Campaign["memoryRatio"], onBroken: Campaign["onBroken"]): number => {
-  const ratio = memoryRatio?.(frame) ?? 0
+  // What the engine does meanwhile only adds to it.
+  let ratio = memoryRatio?.(frame) ?? 0
+  for (let again = 0; again < 2 && ratio > memoryRatioMax; again++) ratio = Math.min(ratio, memoryRatio?.(frame) ?? 0)
   if (ratio > memoryRatioMax) onBroken({ frame, what: "memory", why: `${ratio.toFixed(2)} times the frame` })
   return ratio
 }
 
-/** Processor time of all that reads the frame, so that a busy machine does not decide. */
+/** The time is the processor's for the decoding alone, so that a busy machine does not decide. */
 export const judged = (frame: Frame): { readonly broken: Broken | undefined; readonly ms: number } => {
-  const begun = process.threadCpuUsage()
-  let broken: Broken | undefined
+  let ms = 0
   try {
+    ms = decodeMs(frame)
     judgeFrame(frame)
   } catch (error) {
     const what = error instanceof Untyped ? "untyped" : error instanceof Drifted ? "drifted" : "throws"
-    broken = { frame, what, why: error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 200) : "no error" }
+    const why = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 200) : "no error"
+    return { broken: { frame, what, why }, ms }
   }
+  return { broken: ms > slowestMsMax ? { frame, what: "slow", why: `${ms.toFixed(0)} ms` } : undefined, ms }
+}
+
+const decodeMs = (frame: Frame): number => {
+  const begun = process.threadCpuUsage()
+  decodeFrame(frame)
   const { system, user } = process.threadCpuUsage(begun)
-  const ms = (system + user) / 1000
-  if (broken === undefined && ms > slowestMsMax) broken = { frame, what: "slow", why: `${ms.toFixed(0)} ms` }
-  return { broken, ms }
+  return (system + user) / 1000
 }

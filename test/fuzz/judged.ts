@@ -36,6 +36,12 @@ export class Drifted extends Error {}
 
 const decoder = new TextDecoder()
 
+/** The frame as it is read where it arrives, and no more. */
+export const decodeFrame = ({ target, bytes }: Frame): void => {
+  if (target === "acp") framesOf([bytes])
+  else refusedWell(decodePrpText(target, decoder.decode(bytes)))
+}
+
 export const judgeFrame = ({ target, bytes }: Frame): void => {
   if (target === "acp") return judgeOutput(bytes)
   const text = decoder.decode(bytes)
