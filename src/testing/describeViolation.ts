@@ -5,7 +5,7 @@ import { shrink, type ShrinkOptions } from "./shrink.ts"
 export interface DescribeOptions extends ShrinkOptions {
   /** Lines of the story that are shown, the last ones. Default 60. */
   readonly maxLines?: number
-  /** The command that runs the options again. Default: names `run`. */
+  /** The command that runs the options again. Default: a call of `check`. */
   readonly command?: (options: Violation["options"]) => string
 }
 
@@ -13,7 +13,7 @@ export interface DescribeOptions extends ShrinkOptions {
 export const describeViolation = <A, E>(
   program: MakeProgram<A, E>,
   violation: Violation,
-  { command = ofRun, maxLines = 60, ...limits }: DescribeOptions = {}
+  { command = ofCheck, maxLines = 60, ...limits }: DescribeOptions = {}
 ): string => {
   const { options, what } = shrink(program, violation, limits)
   const { story } = check(program(options), { ...options, story: true }).result
@@ -26,4 +26,4 @@ export const describeViolation = <A, E>(
   ].join("\n")
 }
 
-const ofRun = (options: Violation["options"]): string => `run(program, ${JSON.stringify(options)})`
+const ofCheck = (options: Violation["options"]): string => `check(program(o), o), where o is ${JSON.stringify(options)}`

@@ -162,6 +162,13 @@ export const ownershipInvariants: ReadonlyArray<OwnershipInvariant> = [
       })
   },
   {
+    name: "what the ledger holds was launched",
+    violations: ({ launches, ledger }) =>
+      ledger()
+        .own.filter((marker) => launches.every((launch) => launch.marker !== marker))
+        .map((marker) => `${marker} is in the ledger, and nothing was started`)
+  },
+  {
     name: "a launch is in the ledger of a gone host as long as anything of it lives",
     violations: (os) =>
       os.processes

@@ -74,7 +74,10 @@ export const run = <A, E>(effect: Effect.Effect<A, E>, options: RunOptions = {})
     story: world.story?.lines ?? []
   })
   for (let steps = 0; ; steps++) {
-    if (steps === interruptAt) (world.victim.fiber ?? fiber).interruptUnsafe()
+    if (steps === interruptAt) {
+      world.story?.tell("(interrupted)")
+      ;(world.victim.fiber ?? fiber).interruptUnsafe()
+    }
     if (steps >= maxSteps) return end("budget", steps)
     const exit = fiber.pollUnsafe()
     if (exit === undefined && world.stepsAtOnce > maxStepsAtOnce) return end("livelock", steps)
@@ -153,7 +156,9 @@ class World {
     const before = this.clock.now
     if (pick < tasks) this.scheduler.runTask(pick)
     else this.clock.advance()
-    this.stepsAtOnce = this.clock.now > before ? 0 : this.stepsAtOnce + 1
+    const passed = this.clock.now > before
+    if (passed) this.story?.tell("(time passes)")
+    this.stepsAtOnce = passed ? 0 : this.stepsAtOnce + 1
     return true
   }
 

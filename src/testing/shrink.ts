@@ -1,7 +1,7 @@
 /**
  * Makes a violation easier to read: the same one, with as few choices as possible that are not the first way.
  *
- * Guarantees: what it returns violates in the same way, numbers apart; it ends within its runs.
+ * Guarantees: what it returns violates in the same way, numbers above 1 apart; it ends within its runs.
  */
 import { check, type MakeProgram, type Violation } from "./check.ts"
 import type { RunOptions } from "./run.ts"
@@ -49,4 +49,5 @@ const picksOf = ({ options }: Violation): ReadonlyArray<number> => options.choic
 const withoutTail = (picks: ReadonlyArray<number>): ReadonlyArray<number> =>
   picks.slice(0, picks.findLastIndex((pick) => pick !== 0) + 1)
 
-const kindOf = (what: string): string => what.replaceAll(/\d+/g, "#")
+/** None, one and many are three kinds: a thing that is missing is not the same bug as one that comes twice. */
+const kindOf = (what: string): string => what.replaceAll(/\b\d+/g, (digits) => (Number(digits) < 2 ? digits : "#"))

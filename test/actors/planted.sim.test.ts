@@ -141,6 +141,13 @@ const plants: ReadonlyArray<Plant> = [
     },
     within: 40
   },
+  {
+    bug: "a cancel names another session",
+    invariant: "addressed",
+    faults: faulty.cancelsAnother,
+    world: turnWorlds["a cancel that the agent does not hear, and a turn that waits"],
+    within: 10
+  },
   { bug: bugs.twoAtOnce, invariant: "onePrompt", says: /came while t\d was at work/, world: twoTurns, within: 2 },
   {
     bug: "a connection is not retired",

@@ -4,15 +4,17 @@
  * `{"ok": ..., "figures": {...}}`, and the exit code agrees.
  */
 import { createHash } from "node:crypto"
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import * as os from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { Worker } from "node:worker_threads"
-import { check, describeViolation, type RunOptions, shrink, type Violation } from "../../src/testing/index.ts"
+import * as Result from "effect/Result"
+import { check, describeViolation, shrink, type Violation } from "../../src/testing/index.ts"
 import type { ChunkOrder, ChunkResult } from "./chunk.ts"
 import { addTo, extraOf, extraRounds, newRow, planOf, type Row } from "./plan.ts"
 import { programs, programsNamed, type SimProgram } from "./programs.ts"
+import { readReplay, type Replay } from "./replayFile.ts"
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 
@@ -21,14 +23,24 @@ const usage = (problem: string): never => {
   process.exit(2)
 }
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: "string", default: "10000" },
-    seed: { type: "string", default: "1" },
-    program: { type: "string", default: "" },
-    threads: { type: "string", default: String(os.availableParallelism()) },
-    replay: { type: "string" }
-  }
+const options = {
+  runs: { type: "string", default: "10000" },
+  seed: { type: "string", default: "1" },
+  program: { type: "string", default: "" },
+  threads: { type: "string", default: String(os.availableParallelism()) },
+  replay: { type: "string" }
+} as const
+
+const { values } = Result.getOrElse(
+  Result.try({ try: () => parseArgs({ options }), catch: (cause) => String(cause) }),
+  usage
+)
+
+/** Ends the campaign with what there is. A second one ends the process. */
+let isStopped = false
+process.once("SIGINT", () => {
+  isStopped = true
+  say("sim: stopping; what runs is finished first")
 })
 
 const number = (name: "runs" | "seed" | "threads"): number => {
@@ -47,7 +59,9 @@ const runOrders = async (orders: ReadonlyArray<ChunkOrder>, threads: number, don
   const work = async () => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url))
     try {
-      for (let order = waiting.shift(); order !== undefined; order = waiting.shift()) done(await runOne(worker, order))
+      for (let order = waiting.shift(); order !== undefined && !isStopped; order = waiting.shift()) {
+        done(await runOne(worker, order))
+      }
     } finally {
       await worker.terminate()
     }
@@ -64,7 +78,6 @@ const runCampaign = async (chosen: ReadonlyArray<SimProgram>) => {
   const planned = plan.reduce((sum, { runs }) => sum + runs, 0)
   const begin = performance.now()
   let runs = 0
-  let spoken = begin
 
   const perSecond = () => runs / ((performance.now() - begin) / 1000)
   const done = (result: ChunkResult) => {
@@ -73,16 +86,18 @@ const runCampaign = async (chosen: ReadonlyArray<SimProgram>) => {
     addTo(row, result)
     runs += result.runs
     for (const violation of result.violations.slice(0, 3)) found.push({ program: row.program, violation })
-    if (performance.now() - spoken < 2000) return
-    spoken = performance.now()
-    say(`sim: ${runs} of ${planned} runs, ${perSecond().toFixed(0)} a second, ${found.length} violations`)
   }
+  const progress = setInterval(
+    () => say(`sim: ${runs} of ${planned} runs, ${perSecond().toFixed(0)} a second, ${found.length} violations`),
+    2000
+  )
   await runOrders(plan, threads, done)
-  for (let round = 0; round < extraRounds; round++) {
+  for (let round = 0; round < extraRounds && !isStopped; round++) {
     const extra = [...rows.values()].flatMap((row) => extraOf(row, seed))
     if (extra.length > 0) say(`sim: ${extra.length} programs go on for a state that they have not reached`)
     await runOrders(extra, threads, done)
   }
+  clearInterval(progress)
   const table = [...rows.values()]
   say(tableText(table))
   for (const row of table) for (const state of row.missed) say(`missed: ${row.program.name}: ${state}`)
@@ -110,7 +125,7 @@ const tableText = (rows: ReadonlyArray<Row>): string => {
   ])
   return [head, ...cells]
     .map(([name, ...others]) =>
-      [String(name).padEnd(72), ...others.map((cell) => String(cell).padStart(10))].join("").trimEnd()
+      [String(name).padEnd(72), ...others.map((cell) => String(cell).padStart(11))].join("").trimEnd()
     )
     .join("\n")
 }
@@ -119,7 +134,10 @@ const tableText = (rows: ReadonlyArray<Row>): string => {
 const failureText = (program: SimProgram, violation: Violation): string => {
   const small = shrink(program.make, violation)
   const file = join(mkdtempSync(join(os.tmpdir(), "greenroom-sim-")), "replay.json")
-  writeFileSync(file, JSON.stringify({ program: program.name, options: small.options }))
+  writeFileSync(
+    file,
+    JSON.stringify({ program: program.name, what: small.what, options: small.options } satisfies Replay)
+  )
   const told = describeViolation(program.make, small, { maxRuns: 0, command: () => `npm run sim -- --replay ${file}` })
   return `\n${program.name}: ${told}`
 }
@@ -133,7 +151,7 @@ const digestOf = (rows: ReadonlyArray<Row>): string => {
 }
 
 const replay = (file: string) => {
-  const recorded: { readonly program: string; readonly options: RunOptions } = JSON.parse(readFileSync(file, "utf8"))
+  const recorded = Result.getOrElse(readReplay(file), usage)
   const program = programs.find(({ name }) => name === recorded.program)
   if (program === undefined) return usage(`no program ${recorded.program}`)
   const options = { ...recorded.options, story: true }
@@ -141,12 +159,13 @@ const replay = (file: string) => {
   for (const line of result.story) say(`  ${line}`)
   say(`${program.name}: ${result.steps} steps, ${typeof result.exit === "string" ? result.exit : result.exit._tag}`)
   for (const { what } of violations) say(`violation: ${what}`)
+  if (violations.length === 0 && recorded.what !== undefined) say(`does not show any more: ${recorded.what}`)
   return { runs: 1, violations: violations.length, schedulesPerSecond: 0, statesMissed: 0 }
 }
 
 const chosen = programsNamed(values.program)
 if (chosen.length === 0) usage(`no program has "${values.program}" in its name`)
 const figures = values.replay === undefined ? await runCampaign(chosen) : replay(values.replay)
-const ok = figures.violations === 0 && figures.statesMissed === 0
+const ok = !isStopped && figures.violations === 0 && figures.statesMissed === 0
 console.log(JSON.stringify({ ok, figures }))
 process.exitCode = ok ? 0 : 1

@@ -10,8 +10,9 @@ import type { LaunchError } from "../../src/schema/errors.ts"
 import { type AgentLink, AgentLinks, type CleanupReport, type Launch } from "../../src/services/AgentLink.ts"
 import * as Ids from "../../src/services/Ids.ts"
 import { gracesOf } from "../../src/services/ladder.ts"
-import { Os } from "../../src/services/Os.ts"
+import { Os, type ProcessIdentity } from "../../src/services/Os.ts"
 import {
+  type FakeLaunched,
   type FakeOs,
   type FakeOsScript,
   type LinkEnd,
@@ -65,34 +66,55 @@ const programOf =
     const reached = new Set<string>()
     const os = makeFakeOs(world.machine)
     const opened: Array<Opened> = []
+    /** Opened by the host itself: they end with its scope. What a session has opened may outlive it for its own deadline. */
+    const held: Array<ProcessIdentity | undefined> = []
     const reach = (state: string) => Effect.sync(() => void reached.add(state))
     const host: ProcessHost = {
       os,
       reach,
       open: (launch) =>
-        Effect.flatMap(AgentLinks, (links) => links.open({ command: "agent", args: [], env: {}, cwd: "/", ...launch })),
+        Effect.flatMap(AgentLinks, (links) =>
+          Effect.tap(links.open({ command: "agent", args: [], env: {}, cwd: "/", ...launch }), ({ identity }) =>
+            Effect.sync(() => void held.push(identity))
+          )
+        ),
       tries: (effect) =>
         effect.pipe(
           Effect.asVoid,
           Effect.catch((error) => reach(String(Object(error)["_tag"])))
         )
     }
+    const left: Array<string> = []
+    /** Before anybody else closes what should be closed. */
+    const look = (after: string, isOver: (launch: FakeLaunched) => boolean) => {
+      for (const launch of os.launches.filter(isOver)) {
+        for (const pipe of launch.openPipes())
+          left.push(`after the end of ${after} ${pipe} of ${launch.backend} is open`)
+      }
+    }
     const effect = Effect.gen(function* () {
-      yield* victim(host.tries(Effect.scoped(world.host(host))))
-      // What a finalizer of the scope has reported.
+      yield* victim(host.tries(Effect.scoped(world.host(host)))).pipe(
+        Effect.andThen(Effect.sync(() => look("its scope", ({ main }) => held.some(isSame(main.identity))))),
+        Effect.provide(layerOf(world, os, opened))
+      )
+      look("its layer", () => true)
+      // What a finalizer has reported.
       for (const one of opened) {
         const report = (one.report = yield* one.link.close)
         reached.add(stateOf(report))
       }
-    }).pipe(Effect.provide(layerOf(world, os, opened)))
+    })
     const ends = () =>
       opened.map((one): LinkEnd => ({ ...one, identity: one.link.identity, graces: gracesOf(one.launch) }))
     const violations = () => {
       for (const state of world.states?.(os) ?? []) reached.add(state)
-      return [...ownershipViolations(os, ends()), ...(world.violations?.(os) ?? [])]
+      return [...left, ...ownershipViolations(os, ends()), ...(world.violations?.(os) ?? [])]
     }
     return { effect, violations, reached: () => reached }
   }
+
+const isSame = (identity: ProcessIdentity) => (other: ProcessIdentity | undefined) =>
+  other?.pid === identity.pid && other.startTime === identity.startTime
 
 const layerOf = ({ wrap = (os) => os }: ProcessWorld, os: FakeOs, opened: Array<Opened>) => {
   const wrapped = Layer.effect(Os, Effect.map(Os, wrap)).pipe(Layer.provide(os.layer))

@@ -289,6 +289,8 @@ describe("an actor that misses its stop deadline", () => {
 
       const newcomer = Actor.spawn({ ...slowToClose(gate, "newcomer"), resourceKey: "home" })
       expect(yield* Effect.flip(newcomer)).toEqual(new ResourceUnreleased({ path: "/slow", resourceKey: "home" }))
+      const namesake = Actor.spawn({ ...slowToClose(gate), resourceKey: "another home" })
+      expect(yield* Effect.flip(namesake)).toMatchObject({ _tag: "ResourceUnreleased", path: "/slow" })
 
       yield* Deferred.succeed(gate, undefined)
       yield* settle

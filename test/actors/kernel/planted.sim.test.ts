@@ -3,6 +3,7 @@ import * as Exit from "effect/Exit"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { Deadlines } from "../../../src/actors/kernel/Deadlines.ts"
 import { Envelope } from "../../../src/actors/kernel/Envelope.ts"
+import { ActorTable } from "../../../src/actors/kernel/Registry.ts"
 import { type Lane, Mailbox } from "../../../src/actors/kernel/Mailbox.ts"
 import { ActorStopped } from "../../../src/schema/errors.ts"
 import { check } from "../../../src/testing/index.ts"
@@ -78,6 +79,19 @@ const plants: ReadonlyArray<Plant> = [
     program: "ask",
     plant: () => void vi.spyOn(Mailbox.prototype, "wake").mockImplementation(() => {}),
     within: 1
+  },
+  {
+    bug: "a parent that forgets its child",
+    invariant: "childrenFirst",
+    program: "a parent with a child",
+    plant: () => {
+      const enter = ActorTable.prototype.enter
+      vi.spyOn(ActorTable.prototype, "enter").mockImplementation(function (this: ActorTable, cell) {
+        enter.call(this, cell)
+        cell.parent?.children?.delete(cell)
+      })
+    },
+    within: 4
   },
   {
     bug: "a deadline that is never disarmed",

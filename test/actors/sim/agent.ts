@@ -20,6 +20,8 @@ export interface AgentTurn {
   readonly say: (times: number, ...behind: ReadonlyArray<Json>) => Effect.Effect<void>
   /** Sends permission requests in one piece. */
   readonly ask: (ids: ReadonlyArray<unknown>) => Effect.Effect<void>
+  /** Sends requests of a method that nobody offers. */
+  readonly askInVain: (ids: ReadonlyArray<unknown>) => Effect.Effect<void>
   /** Waits until everything that was asked is answered. */
   readonly answered: Effect.Effect<void>
 }
@@ -53,6 +55,10 @@ export const ask =
   (...ids: ReadonlyArray<unknown>): Step =>
   (turn) =>
     turn.ask(ids)
+export const askInVain =
+  (...ids: ReadonlyArray<unknown>): Step =>
+  (turn) =>
+    turn.askInVain(ids)
 export const answered: Step = (turn) => turn.answered
 export const withdraw =
   (id: unknown): Step =>
@@ -127,13 +133,15 @@ const perform = Effect.fnUntraced(function* ({ steps, deaf = false }: Script, tu
 const makeOwed = (agent: FakeAgent, { asked }: Watcher) => {
   let open = 0
   let waiting = Deferred.makeUnsafe<void>()
+  const asking = (frameOf: (id: unknown) => Json) => (ids: ReadonlyArray<unknown>) =>
+    Effect.suspend(() => {
+      for (const id of ids) asked(agent, id)
+      open += ids.length
+      return agent.send(...ids.map(frameOf))
+    })
   return {
-    ask: (ids: ReadonlyArray<unknown>) =>
-      Effect.suspend(() => {
-        for (const id of ids) asked(agent, id)
-        open += ids.length
-        return agent.send(...ids.map((id) => permission(id, JSON.stringify(id))))
-      }),
+    ask: asking((id) => permission(id, JSON.stringify(id))),
+    askInVain: asking((id) => ({ id, method: "x/unknown", params: {} })),
     answered: Effect.suspend(() => (open <= 0 ? Effect.void : Deferred.await(waiting))),
     got: () => {
       open--

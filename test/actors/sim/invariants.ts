@@ -20,6 +20,7 @@ export const invariants = {
   oneCancel: "A turn is cancelled in one frame at most, whoever cancels it and how often.",
   cancelInTime:
     "No cancel frame goes out before its prompt or after the response was taken: one point decides, and an agent is not told to stop what it has finished.",
+  addressed: "A prompt and a cancel name the session that the agent gave, and no other.",
   onePrompt: "An agent works on one prompt at a time, and a retired connection gets none.",
   bounded:
     "No mailbox, queue or set of open requests holds more than its bound: pressure reaches the agent's pipe, not our memory.",

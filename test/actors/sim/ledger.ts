@@ -11,6 +11,8 @@ import { limits } from "../../../src/schema/limits.ts"
 import { isTurnTerminal } from "../../../src/schema/prp/terminals.ts"
 import type { FakeAgent } from "../../../src/testing/FakeLinks.ts"
 import type { RunOptions } from "../../../src/testing/index.ts"
+import { agentSession } from "../host.ts"
+import { isCancel, isPrompt, valueAt } from "../observe.ts"
 import { type InvariantName, waitUpwards } from "./invariants.ts"
 import { JournalBook } from "./journalBook.ts"
 import { Problems } from "./problems.ts"
@@ -131,10 +133,20 @@ export class Ledger {
   readonly violations = (): ReadonlyArray<string> => {
     this.journal.check()
     this.turns.check(this.journal.events, this.agents)
-    for (const agent of this.agents) this.requests.checkAnswers(agent)
+    for (const agent of this.agents) {
+      this.requests.checkAnswers(agent)
+      this.checkAddressed(agent)
+    }
     this.checkCrashes()
     this.nothingLeft()
     return this.problems.found
+  }
+
+  private checkAddressed({ written }: FakeAgent): void {
+    for (const frame of written.filter((one) => isPrompt(one) || isCancel(one))) {
+      const sessionId = String(valueAt(frame, "params", "sessionId"))
+      if (sessionId !== agentSession) this.problems.add("addressed", `${String(frame["method"])} for ${sessionId}`)
+    }
   }
 
   private checkCrashes(): void {

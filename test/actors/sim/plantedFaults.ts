@@ -173,18 +173,26 @@ export const foldersForEver = (): Faults => ({
   })
 })
 
-/** Answers with the id as a text, whatever it was. */
-export const idsAsText = (): Faults => ({
+const writing = (change: (frame: object) => object) => (): Faults => ({
   link: (link) => ({
     ...link,
     write: (bytes) => {
       const frame: unknown = JSON.parse(new TextDecoder().decode(bytes))
-      const isAnswer = typeof frame === "object" && frame !== null && "id" in frame && !("method" in frame)
-      const changed = isAnswer ? encodeFrame({ ...frame, id: String(frame.id) }) : bytes
+      const changed = typeof frame === "object" && frame !== null ? encodeFrame(change(frame)) : bytes
       return link.write(changed instanceof Uint8Array ? changed : bytes)
     }
   })
 })
+
+/** Answers with the id as a text, whatever it was. */
+export const idsAsText = writing((frame) =>
+  "id" in frame && !("method" in frame) ? { ...frame, id: String(frame.id) } : frame
+)
+
+/** Cancels whatever session. */
+export const cancelsAnother = writing((frame) =>
+  "method" in frame && frame.method === "session/cancel" ? { ...frame, params: { sessionId: "another" } } : frame
+)
 
 /** A write to a dead agent goes on. */
 export const writesForEver = (): Faults => ({

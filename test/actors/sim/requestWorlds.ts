@@ -1,7 +1,7 @@
 /** Requests of the agent: everybody who may settle one, at once. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { answered, ask, die, diesWithin, say, sleep, stall, wait, withdraw } from "./agent.ts"
+import { answered, ask, askInVain, die, diesWithin, say, sleep, stall, wait, withdraw } from "./agent.ts"
 import type { World } from "./host.ts"
 import { after, answer, during, together } from "./hosts.ts"
 
@@ -24,6 +24,11 @@ export const requestWorlds: Readonly<Record<string, World>> = {
       "runtime_request.resolved answer accept",
       "runtime_request.resolved answer decline"
     ]
+  },
+  "a request that nobody offers, beside a permission": {
+    agents: [{ steps: [say, askInVain("x", 0), ask(1), answered, say] }],
+    host: during((session, prompt, { tries }) => tries(after(4, answer(session, prompt, 0, "yes")))),
+    reaches: ["confirmed", "Completed"]
   },
   "an answer with the cancel of its turn": {
     agents: asks,

@@ -56,6 +56,8 @@ const leavesPipesOpen = (os: OsService): OsService => ({
 
 const writesNoEntry = (os: OsService): OsService => ({ ...os, ledger: { ...os.ledger, add: () => Effect.void } })
 
+const keepsEntries = (os: OsService): OsService => ({ ...os, ledger: { ...os.ledger, remove: () => Effect.void } })
+
 /** Nothing is left, whatever is left. */
 const seesNoSurvivors = (os: OsService): OsService => {
   let looks = 0
@@ -109,6 +111,13 @@ const plants: ReadonlyArray<Plant> = [
     world: "open, talk and close (marked)",
     wrap: leavesPipesOpen,
     found: /is open/,
+    within: 1
+  },
+  {
+    bug: "a launch that was refused stays in the ledger",
+    world: "a launch that is refused, and one after it (marked)",
+    wrap: keepsEntries,
+    found: /nothing was started/,
     within: 1
   },
   {

@@ -14,6 +14,7 @@ export const kernelInvariants = {
   queueKept: "What waits in the mailbox of an actor that crashes is handled after its restart.",
   noStrayInterrupt: "An ask ends in an interrupt only when its own asker is interrupted.",
   bounded: "A lane holds no more messages and reservations than its capacity.",
+  childrenFirst: "What a parent holds is let go of when its children have ended: they may still use it.",
   progress: "A run ends: nobody waits for ever, and nothing runs for ever.",
   nothingLeft: "After the owner's scope has closed nothing is left: no fiber, timer, actor or resource."
 } as const
@@ -75,6 +76,15 @@ export class KernelLedger {
         Effect.sync(() => this.closed++)
       )
   )
+
+  /** A resource of a parent that its child may use until it has ended. */
+  readonly outlives = (child: ActorRef<Message>) =>
+    Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        const state = child.state()
+        if (state !== "stopped" && state !== "unreleased") this.problems.add("childrenFirst", `the child is ${state}`)
+      })
+    )
 
   /** Asks in the caller's fiber and notes the answer. */
   readonly ask = <M extends Message>(ref: ActorRef<Message>, message: M, options?: AskOptions) =>

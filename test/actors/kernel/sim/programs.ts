@@ -150,6 +150,7 @@ const family = program((ledger) =>
       name: "parent",
       behaviour: Effect.gen(function* () {
         const child = yield* Effect.orDie(Actor.spawn(actor(ledger)))
+        yield* ledger.outlives(child)
         yield* ledger.resource
         const forward = ({ n }: { n: number }) => Effect.orDie(child.ask({ _tag: "slow", n }))
         return {
