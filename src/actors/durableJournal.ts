@@ -152,6 +152,8 @@ const make = Effect.fnUntraced(function* ({
 
   const commit = Effect.gen(function* () {
     isDue = false
+    // The numbers of the batch that failed were not given to anybody, and are not given again.
+    if (failure !== undefined) return
     const batch = batches.next(jobs, instantOf(yield* Clock.currentTimeMillis))
     const exit = batch.changes.length === 0 ? Exit.void : yield* Effect.exit(store.commit(batch.changes))
     if (Exit.isFailure(exit)) return end("store_failed", reasonOf(exit))

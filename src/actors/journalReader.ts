@@ -5,7 +5,7 @@
  * nothing and holds up nobody, until its cursor expires. Bounds: what is read at once.
  */
 import * as Effect from "effect/Effect"
-import { CursorBeyond, type CursorExpired, type JournalFailed, type StoreFailed } from "../schema/errors.ts"
+import { CursorBeyond, type CursorExpired, invariant, type JournalFailed, type StoreFailed } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
 import type { JournalStore, StoredEvent } from "../services/JournalStore.ts"
 
@@ -39,8 +39,13 @@ export const openReader = (
   const matches = (event: StoredEvent) =>
     (runId === undefined || event.runId === runId) && (sessionId === undefined || event.sessionId === sessionId)
 
+  /** Not what is stored and not yet known to be: a peer that acknowledged it would be ahead of the journal. */
   const read = () =>
-    store.read({ after: cursor, eventsMax: limits.journalReadEventsMax, bytesMax: limits.journalReadBytesMax })
+    store.read({
+      after: cursor,
+      eventsMax: Math.min(limits.journalReadEventsMax, log.lastSeq() - cursor),
+      bytesMax: limits.journalReadBytesMax
+    })
 
   const grown = Effect.callback<void, JournalFailed>((resume) => {
     if (cursor < log.lastSeq()) return resume(Effect.void)
@@ -53,6 +58,7 @@ export const openReader = (
   const take: Reader["take"] = Effect.suspend(() => {
     if (cursor >= log.lastSeq()) return Effect.andThen(grown, take)
     return Effect.flatMap(read(), (events) => {
+      invariant(events.length > 0, "what is committed can be read", String(cursor))
       cursor = events.at(-1)?.seq ?? cursor
       const own = events.filter(matches)
       return own.length > 0 ? Effect.succeed(own) : take

@@ -7,6 +7,7 @@ import type { MakeProgram } from "../../src/testing/index.ts"
 import { kernelPrograms, kernelReaches } from "../actors/kernel/sim/programs.ts"
 import { simulate, type World } from "../actors/sim/host.ts"
 import { interruptWorlds } from "../actors/sim/interruptWorlds.ts"
+import { journalPrograms, journalReaches } from "../actors/sim/journalPrograms.ts"
 import { lifeWorlds } from "../actors/sim/lifeWorlds.ts"
 import { queuePrograms } from "../actors/sim/queuePrograms.ts"
 import { requestWorlds } from "../actors/sim/requestWorlds.ts"
@@ -42,8 +43,17 @@ const ofKernel = ([name, make]: readonly [string, MakeProgram<unknown, unknown>]
   maxSteps: 20_000
 })
 
+const ofJournal = ([name, make]: readonly [string, MakeProgram<unknown, unknown>]): SimProgram => ({
+  name: `journal: ${name}`,
+  make,
+  reaches: journalReaches[name] ?? [],
+  weight: 1,
+  maxSteps: 20_000
+})
+
 export const programs: ReadonlyArray<SimProgram> = [
   ...Object.entries<MakeProgram<unknown, unknown>>({ ...kernelPrograms, ...queuePrograms }).map(ofKernel),
+  ...Object.entries(journalPrograms).map(ofJournal),
   ...Object.entries(interruptWorlds).map(([name, world]) => ofWorld([`interrupted: ${name}`, world])),
   ...Object.entries({ ...turnWorlds, ...lifeWorlds, ...requestWorlds }).map(ofWorld),
   ...Object.entries({ ...processWorlds, ...processSessions }).map(ofProcesses)
