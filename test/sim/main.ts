@@ -37,9 +37,9 @@ const { values } = Result.getOrElse(
 )
 
 /** Ends the campaign with what there is. A second one ends the process. */
-let isStopped = false
+const stop = new AbortController()
 process.once("SIGINT", () => {
-  isStopped = true
+  stop.abort()
   say("sim: stopping; what runs is finished first")
 })
 
@@ -59,7 +59,7 @@ const runOrders = async (orders: ReadonlyArray<ChunkOrder>, threads: number, don
   const work = async () => {
     const worker = new Worker(new URL("./worker.ts", import.meta.url))
     try {
-      for (let order = waiting.shift(); order !== undefined && !isStopped; order = waiting.shift()) {
+      for (let order = waiting.shift(); order !== undefined && !stop.signal.aborted; order = waiting.shift()) {
         done(await runOne(worker, order))
       }
     } finally {
@@ -92,7 +92,7 @@ const runCampaign = async (chosen: ReadonlyArray<SimProgram>) => {
     2000
   )
   await runOrders(plan, threads, done)
-  for (let round = 0; round < extraRounds && !isStopped; round++) {
+  for (let round = 0; round < extraRounds && !stop.signal.aborted; round++) {
     const extra = [...rows.values()].flatMap((row) => extraOf(row, seed))
     if (extra.length > 0) say(`sim: ${extra.length} programs go on for a state that they have not reached`)
     await runOrders(extra, threads, done)
@@ -166,6 +166,6 @@ const replay = (file: string) => {
 const chosen = programsNamed(values.program)
 if (chosen.length === 0) usage(`no program has "${values.program}" in its name`)
 const figures = values.replay === undefined ? await runCampaign(chosen) : replay(values.replay)
-const ok = !isStopped && figures.violations === 0 && figures.statesMissed === 0
+const ok = !stop.signal.aborted && figures.violations === 0 && figures.statesMissed === 0
 console.log(JSON.stringify({ ok, figures }))
 process.exitCode = ok ? 0 : 1

@@ -371,7 +371,11 @@ export const processWorlds: Readonly<Record<string, ProcessWorld>> = {
         ledgers: [{ host: "gone", launches: [{ ...stubborn, killMs: Infinity }, stubborn] }]
       }
     ),
-    host: (host) => Effect.andThen(Effect.sleep(10_000), host.reach(host.os.ledger().foreign.join())),
+    host: (host) =>
+      Effect.gen(function* () {
+        yield* Effect.sleep(10_000)
+        yield* host.reach(host.os.ledger().foreign.join())
+      }),
     reaches: ["hosts/0"]
   }
 }
