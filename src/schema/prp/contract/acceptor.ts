@@ -48,7 +48,8 @@ const withChecks = (ast: SchemaAST.AST, acceptor: Acceptor): Acceptor => {
 type Check = SchemaAST.Checks[number]
 type Filter = Extract<Check, { readonly _tag: "Filter" }>
 
-const filtersOf = (checks: ReadonlyArray<Check>): ReadonlyArray<Filter> =>
+/** In the order in which a schema asks them. */
+export const filtersOf = (checks: ReadonlyArray<Check>): ReadonlyArray<Filter> =>
   checks.flatMap((check) => (check._tag === "Filter" ? [check] : filtersOf(check.checks)))
 
 const strict = { onExcessProperty: "error" } as const
@@ -90,7 +91,7 @@ const acceptorOfList = ({ elements, rest }: SchemaAST.Arrays): Acceptor => {
 }
 
 /** Whether any other property may hold anything. */
-const isOpen = ({ indexSignatures: [first, ...others] }: SchemaAST.Objects): boolean =>
+export const isOpen = ({ indexSignatures: [first, ...others] }: SchemaAST.Objects): boolean =>
   first !== undefined &&
   others.length === 0 &&
   first.parameter._tag === "String" &&
@@ -136,7 +137,7 @@ const acceptorOfRecord = ({ indexSignatures, propertySignatures }: SchemaAST.Obj
 }
 
 /** A symbol is no name in JSON: what it names is not looked at. */
-const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 const acceptorOfUnion = (ast: SchemaAST.Union): Acceptor => {
@@ -154,6 +155,25 @@ const acceptorOfUnion = (ast: SchemaAST.Union): Acceptor => {
   )
   return (value) => isJsonObject(value) && byLiteral.get(value[name])?.(value) === true
 }
+
+/** The member that the value means to be: by its discriminator, else the only one of its shape. */
+export const memberFor = (ast: SchemaAST.Union, value: unknown): SchemaAST.AST | undefined => {
+  const name = discriminatorOf(ast)
+  if (name !== undefined) {
+    return isJsonObject(value) ? ast.types.find((type) => hasLiterals(type, value) && name in value) : undefined
+  }
+  const tag = Array.isArray(value) ? "Arrays" : isJsonObject(value) ? "Objects" : undefined
+  const [only, ...others] = ast.types.filter(({ _tag }) => _tag === tag)
+  return others.length === 0 ? only : undefined
+}
+
+/** Whether every property that can have one value only has it, if it is there. */
+const hasLiterals = (type: SchemaAST.AST, value: Readonly<Record<string, unknown>>): boolean =>
+  type._tag === "Objects" &&
+  type.propertySignatures.every(({ name }) => {
+    const literal = propertyLiteral(type, String(name))
+    return literal === undefined || !(name in value) || value[String(name)] === literal
+  })
 
 /** The one value of the type. */
 const literalOf = (type: SchemaAST.AST): SchemaAST.LiteralValue | null | undefined =>

@@ -7,12 +7,14 @@
  */
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import { shapeExcess, simpleLineBytesMax } from "../../acp/frameShape.ts"
 import { type PrpIssue, PrpRejected } from "../../errors.ts"
 import { limits } from "../../limits.ts"
 import { isNativeObject } from "../native.ts"
-import { decoderOf } from "./acceptor.ts"
+import { type Acceptor, acceptorOf } from "./acceptor.ts"
+import { firstRefusal } from "./firstRefusal.ts"
 import { issuesOf } from "./issues.ts"
 import { type PrpFamily, prpFamilies, type PrpKind, prpSchemas, type PrpSchemaId, type PrpValue } from "./kinds.ts"
 import { unsupportedVersion } from "./requiredVersion.ts"
@@ -25,9 +27,11 @@ export const decodePrp = <Kind extends PrpKind>(
   value: unknown
 ): Result.Result<PrpValue<Kind>, PrpRejected> => {
   const schemaId = schemaIdOf(kind, value)
-  return schemaId !== undefined && accepts(kind, schemaId, value)
+  if (schemaId === undefined) return Result.fail(rejection(kind, value, []))
+  const issue = acceptors[schemaId](value) ? undefined : refusalBy(schemaId, value)
+  return isOfKind(kind, value, issue)
     ? Result.succeed(value)
-    : Result.fail(rejection(kind, schemaId, value))
+    : Result.fail(rejection(kind, value, issue === undefined ? [] : issuesOf(issue, value, contractNames())))
 }
 
 /** The text, which must be JSON of a shape that can be parsed safely, as a value of the kind. */
@@ -49,30 +53,45 @@ const isFamily = (kind: PrpKind): kind is PrpFamily => Object.hasOwn(prpFamilies
 const idsOf = (kind: PrpKind): ReadonlyArray<PrpSchemaId> => (isFamily(kind) ? prpFamilies[kind] : [kind])
 
 /** What the schema accepts is of the kind's type: the one place that says so. */
-const accepts = <Kind extends PrpKind>(_kind: Kind, schemaId: PrpSchemaId, value: unknown): value is PrpValue<Kind> =>
-  Result.isSuccess(decoders[schemaId](value, strict))
-
-const strict = { onExcessProperty: "error" } as const
+const isOfKind = <Kind extends PrpKind>(
+  _kind: Kind,
+  value: unknown,
+  issue: SchemaIssue.Issue | undefined
+): value is PrpValue<Kind> => issue === undefined
 
 const schemas: Readonly<Record<PrpSchemaId, Schema.ConstraintDecoder<unknown>>> = prpSchemas
 
-const decoders = Record.map(schemas, decoderOf)
+const acceptors = Record.map(schemas, ({ ast }) => {
+  let accepts: Acceptor | undefined
+  return (value: unknown) => (accepts ??= acceptorOf(ast))(value)
+})
 
-const rejection = (kind: PrpKind, schemaId: PrpSchemaId | undefined, value: unknown): PrpRejected => {
+const decoders = Record.map(schemas, (schema) => Schema.decodeUnknownResult(schema))
+
+/** All that the schema has against the value; of a large one the first thing. */
+const refusalBy = (schemaId: PrpSchemaId, value: unknown): SchemaIssue.Issue | undefined => {
+  const isSmall = valuesFit(value, limits.prpExplainedValuesMax)
+  const first = isSmall ? undefined : firstRefusal(schemas[schemaId].ast, value)
+  if (first !== undefined) return first
+  const decoded = decoders[schemaId](value, { onExcessProperty: "error", errors: isSmall ? "all" : "first" })
+  return Result.isFailure(decoded) ? decoded.failure.issue : undefined
+}
+
+const rejection = (kind: PrpKind, value: unknown, found: ReadonlyArray<PrpIssue>): PrpRejected => {
   const unsupported = unsupportedVersion(idsOf(kind), value)
   if (unsupported !== undefined) {
     return new PrpRejected({ code: "unsupported_required_version", kind, issues: [unsupported] })
   }
-  return new PrpRejected({ code: "schema_validation", kind, issues: issuesWith(kind, schemaId, value) })
+  const issues = isNativeObject(value) ? (found.length > 0 ? found : [unnamed(kind)]) : [noObject]
+  return new PrpRejected({ code: "schema_validation", kind, issues })
 }
 
-const issuesWith = (kind: PrpKind, schemaId: PrpSchemaId | undefined, value: unknown): ReadonlyArray<PrpIssue> => {
-  if (!isNativeObject(value)) return [{ path: "", expectation: "Expected an object" }]
-  if (schemaId === undefined) return [{ path: "/schema", expectation: `Expected the schema id of kind ${kind}` }]
-  const errors = valuesFit(value, limits.prpExplainedValuesMax) ? "all" : "first"
-  const decoded = decoders[schemaId](value, { ...strict, errors })
-  return Result.isFailure(decoded) ? issuesOf(decoded.failure.issue, value, contractNames()) : []
-}
+const noObject: PrpIssue = { path: "", expectation: "Expected an object" }
+
+const unnamed = (kind: PrpKind): PrpIssue => ({
+  path: "/schema",
+  expectation: `Expected the schema id of kind ${kind}`
+})
 
 /** The text as JSON of a shape that can be parsed safely; `kind` is what a rejection calls it. */
 export const parsePrpText = (kind: string, text: string): Result.Result<unknown, PrpRejected> => {

@@ -14,22 +14,18 @@ import { type Digest, digestOf } from "../../identity.ts"
 export const canonicalJson = (value: unknown): Result.Result<string, NotJson> => {
   const pieces: Array<string> = []
   const inside = new Set<object>()
-  const steps: Array<Step> = [{ write: value }]
-  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-    if (typeof step === "string") pieces.push(step)
-    else if ("leave" in step) inside.delete(step.leave)
-    else if (isContainer(step.write)) {
-      if (inside.has(step.write)) return refused("a cycle")
-      inside.add(step.write)
-      steps.push({ leave: step.write })
-      addContent(step.write, steps)
+  const open: Array<Cursor> = []
+  let found = begin(value, pieces, inside, open)
+  for (let cursor = open.at(-1); found === undefined && cursor !== undefined; cursor = open.at(-1)) {
+    if (cursor.next < cursor.length) {
+      found = begin(nextOf(cursor, pieces), pieces, inside, open)
     } else {
-      const found = unsayable(step.write)
-      if (found !== undefined) return refused(found)
-      pieces.push(JSON.stringify(step.write))
+      pieces.push(isList(cursor.container) ? "]" : "}")
+      inside.delete(cursor.container)
+      open.pop()
     }
   }
-  return Result.succeed(pieces.join(""))
+  return found === undefined ? Result.succeed(pieces.join("")) : Result.fail(new NotJson({ found }))
 }
 
 /** `sha256:` and the digest of the canonical text. */
@@ -43,12 +39,16 @@ export const canonicallyEqual = (left: unknown, right: unknown): boolean => {
   return Result.isSuccess(leftText) && Result.isSuccess(rightText) && leftText.success === rightText.success
 }
 
-/** What is left to do, last first: a piece of text, a value to write, a container to step out of. */
-type Step = string | { readonly write: unknown } | { readonly leave: object }
+/** How far a container is written. A large one is not copied. */
+interface Cursor {
+  readonly container: Container
+  /** In their order. Of a list none. */
+  readonly keys: ReadonlyArray<string>
+  readonly length: number
+  next: number
+}
 
 type Container = ReadonlyArray<unknown> | Readonly<Record<string, unknown>>
-
-const refused = (found: string) => Result.fail(new NotJson({ found }))
 
 const isContainer = (value: unknown): value is Container => Array.isArray(value) || isPlain(value)
 
@@ -75,22 +75,29 @@ const unsayable = (value: unknown): string | undefined => {
 
 const isList = (container: Container): container is ReadonlyArray<unknown> => Array.isArray(container)
 
-const addContent = (container: Container, steps: Array<Step>): void => {
-  if (isList(container)) {
-    steps.push("]")
-    for (let index = container.length - 1; index >= 0; index--) {
-      steps.push({ write: container[index] })
-      if (index > 0) steps.push(",")
-    }
-    steps.push("[")
-    return
+/** Writes a leaf, or begins a container. Gives what JSON cannot say. */
+const begin = (value: unknown, pieces: Array<string>, inside: Set<object>, open: Array<Cursor>): string | undefined => {
+  if (!isContainer(value)) {
+    const found = unsayable(value)
+    if (found === undefined) pieces.push(JSON.stringify(value))
+    return found
   }
-  steps.push("}")
-  const keys = Object.keys(container).sort(byCodePoints)
-  for (const [index, key] of [...keys.entries()].toReversed()) {
-    steps.push({ write: container[key] }, `${index > 0 ? "," : ""}${JSON.stringify(key)}:`)
-  }
-  steps.push("{")
+  if (inside.has(value)) return "a cycle"
+  inside.add(value)
+  const keys = isList(value) ? [] : Object.keys(value).sort(byCodePoints)
+  pieces.push(isList(value) ? "[" : "{")
+  open.push({ container: value, keys, length: isList(value) ? value.length : keys.length, next: 0 })
+  return undefined
+}
+
+/** The next item or property, after what separates it from the one before and after its name. */
+const nextOf = (cursor: Cursor, pieces: Array<string>): unknown => {
+  const index = cursor.next++
+  if (index > 0) pieces.push(",")
+  if (isList(cursor.container)) return cursor.container[index]
+  const key = cursor.keys[index]!
+  pieces.push(JSON.stringify(key), ":")
+  return cursor.container[key]
 }
 
 /** The engine's own order is that of UTF-16 units, which puts a character beyond U+FFFF before U+E000. */
