@@ -16,7 +16,7 @@ import { makeFrameDecoder } from "../src/schema/acp/frame.ts"
 import { sessionUpdateOf } from "../src/schema/acp/protocol.ts"
 import { inTurns, median, microsEach } from "./measure.ts"
 
-const framesCount = 200_000
+export const framesCount = 200_000
 const frameBytes = 312
 const chunkBytes = 64 * 1024
 const rounds = 5
@@ -77,7 +77,7 @@ const readAsConsumer = (chunks: ReadonlyArray<Uint8Array>): Promise<number> =>
 
 const launch = { command: "memory", args: [], env: {}, cwd: "/" }
 
-const memoryProvider: Provider = {
+export const memoryProvider: Provider = {
   id: "memory",
   name: "Memory",
   traits: {
@@ -89,7 +89,7 @@ const memoryProvider: Provider = {
   launch: () => Effect.succeed(launch)
 }
 
-const openOptions = { cwd: "/", home: "private", hostEnv: {}, policy: "ask" } as const
+export const openOptions = { cwd: "/", home: "private", hostEnv: {}, policy: "ask" } as const
 
 /** Our decoder alone, and the address of every update as the connection reads it. */
 const readWithDecoder = (chunks: ReadonlyArray<Uint8Array>): number => {
@@ -121,7 +121,7 @@ const readWithFloor = (chunks: ReadonlyArray<Uint8Array>): number => {
 }
 
 /** The SDK as a client uses it: a stream of bytes, a connection, a handler for updates. */
-const readWithSdk = (chunks: ReadonlyArray<Uint8Array>): Promise<number> => {
+export const readWithSdk = (chunks: ReadonlyArray<Uint8Array>): Promise<number> => {
   const { promise, resolve } = Promise.withResolvers<number>()
   let updates = 0
   let next = 0
@@ -142,7 +142,7 @@ const readWithSdk = (chunks: ReadonlyArray<Uint8Array>): Promise<number> => {
   return promise.finally(() => connection.close())
 }
 
-const makeChunks = (): ReadonlyArray<Uint8Array> => {
+export const makeChunks = (): ReadonlyArray<Uint8Array> => {
   const output = Buffer.from(makeFrame().repeat(framesCount))
   const chunks: Array<Uint8Array> = []
   for (let from = 0; from < output.length; from += chunkBytes) {

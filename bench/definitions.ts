@@ -79,6 +79,26 @@ export const definitions: ReadonlyArray<Definition> = [
     rival: "the ACP SDK: ndJsonStream and client() with a session/update handler"
   },
   {
+    bench: "journal",
+    figure: "journalVsSqlite",
+    measures:
+      "durable events per second, of 8 turns that append 64 at a time, each stored before it is delivered, as a multiple of the rival's",
+    n: 100_000,
+    goal: 0.6,
+    direction: "at least",
+    rival: "the same rows inserted bare, as many in one transaction, into a SQLite file with the same settings"
+  },
+  {
+    bench: "journal",
+    figure: "endToEndVsSdk",
+    measures:
+      "the rival's time as a multiple of ours: session/update of 312 bytes from memory, up to whoever reads the log in a SQLite file, adjacent pieces joined",
+    n: 200_000,
+    goal: 1,
+    direction: "at least",
+    rival: "the ACP SDK: ndJsonStream and client() with a session/update handler, nothing kept"
+  },
+  {
     bench: "turn",
     figure: "warmTurnMs",
     measures:

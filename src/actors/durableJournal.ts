@@ -27,7 +27,7 @@ import type { CommandEntry } from "../schema/prp/rules/commandJournal.ts"
 import { Ids } from "../services/Ids.ts"
 import { type Change, JournalStore, type StoredRecord, type StoredRequest } from "../services/JournalStore.ts"
 import { type Entry, instantOf, Journal, newSource } from "./Journal.ts"
-import { type Batch, makeBatches, type Part } from "./journalBatch.ts"
+import { type Batch, eventsOf, makeBatches, type Part } from "./journalBatch.ts"
 import { type CommandLog, makeCommandLog } from "./journalCommands.ts"
 import { isInFlight, type Job, newJob, settle, settled, wake } from "./journalJob.ts"
 import { makePeers, type Peers } from "./journalPeers.ts"
@@ -174,12 +174,12 @@ const make = Effect.fnUntraced(function* ({
     callReaders()
   }
 
-  const publish = ({ job, entry, events }: Part) => {
-    if (job?.draining === undefined) {
-      if (job !== undefined) job.committed = job.planned
-      return subscribers.force(entry, events)
-    }
-    job.committed = job.planned
+  const publish = (part: Part) => {
+    const { entry, job } = part
+    if (job !== undefined) job.committed = job.planned
+    if (!subscribers.hear(entry)) return
+    const events = eventsOf(part, sourceInstanceId)
+    if (job?.draining === undefined) return subscribers.force(entry, events)
     const offers = subscribers.publish(entry, events, entry.bytes / job.drafts.length)
     if (job.isAbandoned) abandonAll(offers)
     else job.offers.push(...offers)

@@ -34,6 +34,8 @@ export interface Subscription {
 }
 
 export interface Subscribers {
+  /** Whether anybody would get an event of that place. */
+  readonly hear: (place: Place) => boolean
   /** To all that match, as far as they have room; what waits for room comes back. */
   readonly publish: (place: Place, events: ReadonlyArray<Event>, bytesEach: number) => ReadonlyArray<Offer>
   /** To all that match, whatever their bounds say. */
@@ -48,6 +50,11 @@ interface Subscriber {
 
 export const makeSubscribers = (): Subscribers => {
   const subscribers = new Set<Subscriber>()
+
+  const hear = (place: Place) => {
+    for (const subscriber of subscribers) if (matches(subscriber.filter, place)) return true
+    return false
+  }
 
   const publish = (place: Place, events: ReadonlyArray<Event>, bytesEach: number): ReadonlyArray<Offer> => {
     const waiting: Array<Offer> = []
@@ -86,7 +93,7 @@ export const makeSubscribers = (): Subscribers => {
       (subscriber) => Effect.sync(() => end(subscriber))
     ).pipe(Effect.map((subscriber) => subscriptionOf(subscriber.queue, () => end(subscriber))))
 
-  return { publish, force, subscribe }
+  return { hear, publish, force, subscribe }
 }
 
 /**

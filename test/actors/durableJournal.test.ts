@@ -105,6 +105,11 @@ describe("an event", () => {
         expect(JSON.parse(stored?.json ?? "")).toEqual({ ...event, debug: undefined })
         expect(stored).toMatchObject({ seq: 1, priority: 1, runId: "r1", sessionId: "s1" })
         expect(stored?.bytes).toBe(Buffer.byteLength(stored?.json ?? ""))
+        yield* (yield* Journal).force(entry([delta("grüße 😀"), delta("x", "ä")], { sessionId: "sitzung_ä" }))
+        const [heard, last] = (yield* subscription.take) ?? []
+        const [, first, second] = eventsOf(probe.commits.flat())
+        expect([first?.json, second?.json]).toEqual([JSON.stringify(heard), JSON.stringify(last)])
+        expect([first?.bytes, second?.bytes]).toEqual([first, second].map((one) => Buffer.byteLength(one?.json ?? "")))
       })
     )
   })

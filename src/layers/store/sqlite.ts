@@ -71,15 +71,19 @@ const pragma = (sql: SqlClient.SqlClient, name: "application_id" | "user_version
 
 /** Rows of one statement. More of them save no time. */
 const rowsMax = 64
-const insertEvents = (rows: number) =>
-  `INSERT INTO events (seq, priority, run_id, session_id, bytes, json) VALUES ${Array(rows).fill("(?,?,?,?,?,?)").join(",")}`
+/** By the number of its rows. */
+const insertions = Array.from(
+  { length: rowsMax + 1 },
+  (_, rows) =>
+    `INSERT INTO events (seq, priority, run_id, session_id, bytes, json) VALUES ${Array(rows).fill("(?,?,?,?,?,?)").join(",")}`
+)
 
 const write = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, changes: ReadonlyArray<Change>) {
   let rows = 0
   let params: Array<unknown> = []
   let lastSeq = 0
   const flush = Effect.suspend(() => {
-    const statement = sql.unsafe(insertEvents(rows), params)
+    const statement = sql.unsafe(insertions[rows] ?? "", params)
     rows = 0
     params = []
     return statement

@@ -44,9 +44,11 @@ const make = Effect.fnUntraced(function* ({ file, synchronous = "NORMAL" }: Sqli
   const prepared = new Map<string, ReturnType<typeof database.prepare>>()
 
   const statement = (sql: string, isKept: boolean) => {
-    const known = prepared.get(sql) ?? database.prepare(sql)
-    if (isKept) prepared.set(sql, known)
-    return known
+    const known = prepared.get(sql)
+    if (known !== undefined) return known
+    const made = database.prepare(sql)
+    if (isKept) prepared.set(sql, made)
+    return made
   }
 
   const run = (sql: string, params: ReadonlyArray<unknown>, isKept = true, asValues = false) =>
@@ -55,7 +57,7 @@ const make = Effect.fnUntraced(function* ({ file, synchronous = "NORMAL" }: Sqli
         const ready = statement(sql, isKept)
         ready.setReadBigInts(Context.get(fiber.context, SqlClient.SafeIntegers))
         ready.setReturnArrays(asValues)
-        return ready.all(...params.map(inputOf))
+        return ready.all(...(params.every(isInput) ? params : params.map(inputOf)))
       })
     )
 
@@ -98,6 +100,8 @@ const classified = (error: unknown, operation: string) => {
 
 const errcodeOf = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "errcode" in error ? error.errcode : undefined
+
+const isInput = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number"
 
 const inputOf = (value: unknown): SQLInputValue => {
   switch (typeof value) {
