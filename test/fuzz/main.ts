@@ -4,9 +4,9 @@
  * stderr; the last line of stdout is `{"ok": ..., "figures": {...}}`, and the exit code agrees.
  */
 import { parseArgs } from "node:util"
-import { type Broken, runCampaign } from "./campaign.ts"
+import { type Broken, judged, measured, runCampaign } from "./campaign.ts"
 import { memoryRatio } from "./memory.ts"
-import { saveFrame } from "./saved.ts"
+import { savedFrames, saveFrame } from "./saved.ts"
 
 const { values } = parseArgs({
   options: { runs: { type: "string", default: "1000000" }, seed: { type: "string", default: "1" } }
@@ -35,6 +35,11 @@ const onRun = (run: number): void => {
   console.error(`fuzz: ${run + 1} of ${runs} runs, ${total()} broken`)
 }
 
+for (const [name, frame] of savedFrames()) {
+  const { broken } = judged(frame)
+  if (broken !== undefined) onBroken(broken)
+  console.error(`fuzz: ${name} again: ${measured(frame, memoryRatio, onBroken).toFixed(2)} times its memory`)
+}
 const figures = runCampaign({ runs, seed, largeEvery: 2500, memoryRatio, onBroken, onRun })
 const ok = total() === 0
 console.log(JSON.stringify({ ok, figures: { ...figures, ...found } }))

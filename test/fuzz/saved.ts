@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { brotliCompressSync, brotliDecompressSync } from "node:zlib"
 import { type Frame, isTarget } from "./frames.ts"
 
 const folder = join(import.meta.dirname, "../../fixtures/prp/fuzz")
@@ -10,8 +11,8 @@ const folder = join(import.meta.dirname, "../../fixtures/prp/fuzz")
 export const saveFrame = ({ target, bytes }: Frame): string => {
   mkdirSync(folder, { recursive: true })
   const name = `${createHash("sha256").update(target).update(bytes).digest("hex").slice(0, 16)}.json`
-  const base64 = Buffer.from(bytes).toString("base64")
-  writeFileSync(join(folder, name), `${JSON.stringify({ target, base64 }, null, 2)}\n`)
+  const brotli = brotliCompressSync(bytes).toString("base64")
+  writeFileSync(join(folder, name), `${JSON.stringify({ target, brotli }, null, 2)}\n`)
   return name
 }
 
@@ -21,7 +22,7 @@ export const savedFrames = (): ReadonlyArray<readonly [name: string, frame: Fram
     .sort()
     .map((name) => [name, frameOf(JSON.parse(readFileSync(join(folder, name), "utf8")))])
 
-const frameOf = ({ target, base64 }: { readonly target?: unknown; readonly base64?: unknown }): Frame => {
-  if (!isTarget(target) || typeof base64 !== "string") throw new Error("no saved frame")
-  return { target, bytes: Buffer.from(base64, "base64") }
+const frameOf = ({ target, brotli }: { readonly target?: unknown; readonly brotli?: unknown }): Frame => {
+  if (!isTarget(target) || typeof brotli !== "string") throw new Error("no saved frame")
+  return { target, bytes: brotliDecompressSync(Buffer.from(brotli, "base64")) }
 }

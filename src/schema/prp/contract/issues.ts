@@ -52,16 +52,16 @@ const pointer = (path: Path, value: unknown, known: ReadonlySet<PropertyKey>, po
   return shortText(text, limits.prpPathCharactersMax)
 }
 
-/** Where each property of an object stands. Objects of many properties are asked for many of them. */
-type Positions = Map<object, ReadonlyMap<PropertyKey, number>>
+/** The properties of an object in their order. One of many properties may be asked for many of them. */
+type Positions = Map<object, ReadonlyArray<PropertyKey>>
 
 const position = (key: PropertyKey, owner: unknown, positions: Positions): string =>
-  `(property ${typeof owner === "object" && owner !== null ? (positionsIn(owner, positions).get(key) ?? 0) : 0})`
+  `(property ${typeof owner === "object" && owner !== null ? propertiesOf(owner, positions).indexOf(key) + 1 : 0})`
 
-const positionsIn = (owner: object, positions: Positions): ReadonlyMap<PropertyKey, number> => {
-  const found = positions.get(owner) ?? new Map(Reflect.ownKeys(owner).map((key, index) => [key, index + 1]))
-  positions.set(owner, found)
-  return found
+const propertiesOf = (owner: object, positions: Positions): ReadonlyArray<PropertyKey> => {
+  const properties = positions.get(owner) ?? Reflect.ownKeys(owner)
+  positions.set(owner, properties)
+  return properties
 }
 
 const propertyOf = (owner: unknown, key: PropertyKey): unknown =>
