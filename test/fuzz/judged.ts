@@ -16,7 +16,8 @@ import {
 import { limits } from "../../src/schema/limits.ts"
 import { acceptorOf } from "../../src/schema/prp/contract/acceptor.ts"
 import { decodePrp, decodePrpText } from "../../src/schema/prp/contract/decode.ts"
-import { type PrpKind, prpSchemas } from "../../src/schema/prp/contract/kinds.ts"
+import { prpFamilies, type PrpKind, prpSchemas } from "../../src/schema/prp/contract/kinds.ts"
+import { nativeAt } from "../../src/schema/prp/native.ts"
 import { questionForm } from "../../src/schema/prp/questions/questionForm.ts"
 import { checkFixtureBindings, validateFixture } from "../../src/schema/prp/rules/fixtureBindings.ts"
 import { judgeValue } from "../../src/schema/prp/rules/judgeValue.ts"
@@ -120,12 +121,20 @@ const isBounded = (issues: unknown): boolean =>
 const strict = { onExcessProperty: "error" } as const
 
 const checkDrift = (kind: PrpKind, value: unknown): void => {
-  const schema = Object.entries<Schema.ConstraintDecoder<unknown>>(prpSchemas).find(([id]) => id === kind)?.[1]
-  if (schema === undefined) return
-  if (acceptorOf(schema.ast)(value) !== Result.isSuccess(Schema.decodeUnknownResult(schema)(value, strict))) {
+  const id = kind in prpFamilies ? nativeAt(value, "schema") : kind
+  const judges = typeof id === "string" ? bothJudges.get(id) : undefined
+  if (judges === undefined) return
+  if (judges.accepts(value) !== Result.isSuccess(judges.decode(value, strict))) {
     throw new Drifted(`two verdicts on a ${kind}`)
   }
 }
+
+const bothJudges = new Map(
+  Object.entries<Schema.ConstraintDecoder<unknown>>(prpSchemas).map(([id, schema]) => [
+    id,
+    { accepts: acceptorOf(schema.ast), decode: Schema.decodeUnknownResult(schema) }
+  ])
+)
 
 const frameTags: ReadonlySet<string> = new Set(["Request", "Notification", "Response", "Invalid", "Oversized"])
 
