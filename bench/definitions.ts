@@ -20,7 +20,7 @@ export const definitions: ReadonlyArray<Definition> = [
     bench: "actor",
     figure: "askMicros",
     measures: "microseconds of main-thread processor time per ask, one after the other, without a deadline, best round",
-    n: 10_000,
+    n: 40_000,
     goal: 1.5,
     direction: "at most"
   },
@@ -28,7 +28,7 @@ export const definitions: ReadonlyArray<Definition> = [
     bench: "actor",
     figure: "askDeadlineMicros",
     measures: "the same with a deadline of 30 seconds on each ask",
-    n: 10_000,
+    n: 40_000,
     goal: 2.5,
     direction: "at most"
   },
@@ -36,7 +36,7 @@ export const definitions: ReadonlyArray<Definition> = [
     bench: "actor",
     figure: "askVsPromise",
     measures: "time per ask as a multiple of the rival's in the same round, median",
-    n: 10_000,
+    n: 40_000,
     goal: 12,
     direction: "at most",
     rival: "a mailbox of promises in plain JavaScript: an array, one async loop, no bound, no stop, no supervision"
