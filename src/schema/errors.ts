@@ -456,6 +456,21 @@ export class CommandOutcomeRefused extends Schema.TaggedError<CommandOutcomeRefu
   limitBytes: Schema.Number
 }) {}
 
+// The transport
+
+/** Nothing more can be exchanged with the other side. */
+export class FrameChannelClosed extends Schema.TaggedError<FrameChannelClosed>()("FrameChannelClosed", {
+  code: Schema.Literals(["channel_closed", "channel_failed", "channel_frame_too_large", "channel_not_text"]),
+  reason: Schema.String
+}) {}
+
+/** What somebody proposes as the result of a run is not taken. The issues name places and expectations, never values. */
+export class ResultRefused extends Schema.TaggedError<ResultRefused>()("ResultRefused", {
+  code: Schema.Literals(["run_unknown", "run_ended", "result_already_proposed", "result_invalid"]),
+  runId: Schema.String,
+  issues: Issues
+}) {}
+
 // The command
 
 /** The command line cannot be obeyed; nothing was started. `reason` never repeats a secret. */
