@@ -58,6 +58,8 @@ export interface OpenOptions extends Omit<LaunchOptions, "model" | "modelServer"
   readonly backend?: Backend
   /** Names the run in all events. Default: minted. */
   readonly runId?: string
+  /** Names the session. Default: minted. */
+  readonly sessionId?: string
 }
 
 export interface PromptOptions {
@@ -79,9 +81,8 @@ export interface PromptHandle {
   readonly cancel: Effect.Effect<TurnOutcome>
 }
 
-export interface OpenedSession {
+export interface OpenedSession extends Pick<Session, "attach" | "died" | "runId" | "view"> {
   readonly sessionId: string
-  readonly runId: string
   readonly agent: InitializeResult
   readonly settings: NewSessionResult
   readonly link: AgentLink
@@ -91,7 +92,10 @@ export interface OpenedSession {
     options?: PromptOptions
   ) => Effect.Effect<PromptHandle, PromptRefused | SessionClosed | ActorCrashed, Scope.Scope>
   /** Cancels one turn, running, queued or yet to come; without an id the running one. Does not wait for its outcome. */
-  readonly cancel: (turnId?: string) => Effect.Effect<CancelReceipt, SessionClosed | ActorCrashed>
+  readonly cancel: (
+    turnId?: string,
+    by?: "interrupt" | "runCancel"
+  ) => Effect.Effect<CancelReceipt, SessionClosed | ActorCrashed>
   /** Succeeds once the operating system took the answer. */
   readonly answer: (
     requestId: string,
@@ -141,7 +145,7 @@ export const layer: Layer.Layer<Runner, never, Services> = Layer.effect(
       }
       const launch = yield* provider.launch({ ...options, model: options.model, modelServer: options.modelServer })
       const session = yield* openSession({
-        sessionId: yield* ids.next("session"),
+        sessionId: options.sessionId ?? (yield* ids.next("session")),
         runId: options.runId ?? (yield* ids.next("run")),
         agent: provider.id,
         traits: provider.traits,
@@ -169,9 +173,9 @@ const opened = (session: Session, journal: Journal["Service"], ids: Ids["Service
 
   const closed = closedErrors(sessionId)
 
-  const cancelTurn = (turnId?: string) =>
+  const cancelTurn = (turnId?: string, by: "interrupt" | "runCancel" = "interrupt") =>
     ref
-      .ask({ _tag: "Cancel", payload: { by: "interrupt", ...(turnId === undefined ? {} : { turnId }) } })
+      .ask({ _tag: "Cancel", payload: { by, ...(turnId === undefined ? {} : { turnId }) } })
       .pipe(Effect.catchTags(closed))
 
   const promptParts = Effect.fnUntraced(function* (input: PromptInput, options: PromptOptions) {
@@ -207,6 +211,9 @@ const opened = (session: Session, journal: Journal["Service"], ids: Ids["Service
   return {
     sessionId,
     runId: session.runId,
+    view: session.view,
+    attach: session.attach,
+    died: session.died,
     agent: session.initialized,
     settings: session.created,
     link: session.claim.connection.link,

@@ -25,7 +25,7 @@ import {
 import { StableId } from "../schema/identity.ts"
 import { limits } from "../schema/limits.ts"
 import * as drafts from "../schema/prp/sessionDrafts.ts"
-import type { PermissionPolicy } from "../schema/request.ts"
+import type { PermissionPolicy, PermissionRequest } from "../schema/request.ts"
 import type { SessionRpcs } from "../schema/session.ts"
 import type { TurnOutcome } from "../schema/turn.ts"
 import type { CleanupReport, Launch } from "../services/AgentLink.ts"
@@ -70,7 +70,8 @@ export interface SessionOptions {
 
 export interface Session {
   readonly sessionId: string
-  readonly runId: string
+  /** The run that its events belong to. */
+  readonly runId: () => string
   readonly path: string
   readonly ref: Actor.ActorRef<SessionMessage>
   readonly initialized: InitializeResult
@@ -78,8 +79,21 @@ export interface Session {
   readonly claim: Claim
   /** The outcome of an accepted turn, also after the session has been closed; `undefined` for one that is not remembered. */
   readonly outcome: (turnId: string) => Effect.Effect<TurnOutcome> | undefined
+  readonly view: () => SessionView
+  /** From now on its events belong to that run. `false`, and nothing has changed: a turn has not ended. */
+  readonly attach: (runId: string) => boolean
+  /** Completes, behind what is said of it, when the connection dies before the session is closed. */
+  readonly died: Effect.Effect<ConnectionClosed>
   /** Cancels what runs, ends the agent, and says what that proved. Idempotent; if interrupted it goes on. */
   readonly close: Effect.Effect<CleanupReport>
+}
+
+/** What is so at this moment. */
+export interface SessionView {
+  readonly runningTurnId: string | undefined
+  /** Running and waiting ones. */
+  readonly openTurns: number
+  readonly openRequests: ReadonlyArray<PermissionRequest>
 }
 
 export type SessionMessage = GroupMessage<typeof SessionRpcs>
@@ -113,7 +127,7 @@ export const openSession = Effect.fnUntraced(function* (
     stopWithin: stopWithin(options),
     behaviour: behaviour(options, opened)
   })
-  const { claim, created, outcome, end } = yield* Deferred.await(opened)
+  const { end, ...rest } = yield* Deferred.await(opened)
   let closing: Deferred.Deferred<CleanupReport> | undefined
   const close = Effect.uninterruptibleMask((restore) => {
     if (closing !== undefined) return restore(Deferred.await(closing))
@@ -123,13 +137,10 @@ export const openSession = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() => close)
   return {
     sessionId: options.sessionId,
-    runId: options.runId,
     path: ref.path,
     ref,
-    initialized: claim.initialized,
-    created,
-    claim,
-    outcome,
+    initialized: rest.claim.initialized,
+    ...rest,
     close
   }
 })
@@ -137,17 +148,15 @@ export const openSession = Effect.fnUntraced(function* (
 /** Turn ids stand in paths and in typed payloads. */
 const isTurnId = Schema.is(StableId)
 
-interface Opened {
-  readonly claim: Claim
-  readonly created: NewSessionResult
-  readonly outcome: Session["outcome"]
+interface Opened extends Pick<Session, "attach" | "claim" | "created" | "died" | "outcome" | "runId" | "view"> {
   readonly end: Effect.Effect<CleanupReport>
 }
 
 const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: Deferred.Deferred<Opened>) {
   const { sessionId, launch } = options
   const context = yield* Effect.context<Services | Actor.Self>()
-  const say = makeSpeech(yield* Journal, options)
+  let runId = options.runId
+  const say = makeSpeech(yield* Journal, { sessionId, launch, runId: () => runId })
   yield* Effect.addFinalizer((exit) =>
     Exit.hasDies(exit) && say.hasStarted() ? say.failed(drafts.sessionCrashed) : Effect.void
   )
@@ -158,6 +167,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
   const turns = makeSessionTurns()
   const accepting = Semaphore.makeUnsafe(1)
   let agentSessionId: string | undefined
+  const diedOf = Deferred.makeUnsafe<ConnectionClosed>()
   let dead: ConnectionClosed | undefined
   let isClosing = false
 
@@ -173,6 +183,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     yield* say.exit(cause.exit)
     yield* say.noise(connection.noise)
     yield* say.failed(drafts.sessionFailed(cause))
+    Deferred.doneUnsafe(diedOf, Exit.succeed(cause))
   })
 
   const request = Effect.fnUntraced(function* (turn: Turn, one: Extract<Entry, { readonly _tag: "Request" }>) {
@@ -232,7 +243,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     if (Result.isFailure(prompt)) return yield* prompt.failure
     const turn = yield* spawnTurn({
       turnId,
-      runId: options.runId,
+      runId,
       sessionId,
       agentSessionId: created.sessionId,
       connection,
@@ -267,7 +278,31 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
     return report
   })
 
-  Deferred.doneUnsafe(opened, Exit.succeed({ claim, created, outcome: turns.outcome, end }))
+  const attach = (to: string) => {
+    if (turns.open().length > 0) return false
+    runId = to
+    return true
+  }
+
+  const view = (): SessionView => ({
+    runningTurnId: turns.running()?.turnId,
+    openTurns: turns.open().length,
+    openRequests: requests.open()
+  })
+
+  Deferred.doneUnsafe(
+    opened,
+    Exit.succeed({
+      claim,
+      created,
+      outcome: turns.outcome,
+      runId: () => runId,
+      view,
+      attach,
+      died: Deferred.await(diedOf),
+      end
+    })
+  )
   const handlers: Handlers<SessionMessage, Actor.Self | Scope.Scope> = {
     Prompt: ({ payload }) => accepting.withPermits(1)(accept(payload)),
     Outcome: ({ payload }) => {

@@ -265,7 +265,7 @@ const behaviour = Effect.fnUntraced(function* (
     })
     const ref = yield* Effect.orDie(Effect.provideService(made, Registry, registry))
     open.add(ref)
-    options.requests.opened(requestId, what.slot.key, ref)
+    options.requests.opened(what.request, what.slot.key, ref)
     const ended = Effect.map(Clock.currentTimeMillis, (now) => {
       silence.broken(now)
       open.delete(ref)

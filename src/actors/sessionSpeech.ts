@@ -11,7 +11,8 @@ import type { Launch } from "../services/AgentLink.ts"
 import type { Journal } from "./Journal.ts"
 
 interface Speaker {
-  readonly runId: string
+  /** A session may go over to another run. */
+  readonly runId: () => string
   readonly sessionId: string
   readonly launch: Launch
 }
@@ -22,7 +23,8 @@ export const makeSpeech = (journal: Journal["Service"], { runId, sessionId, laun
   const lastWord = Semaphore.makeUnsafe(1)
   /** What is said once, or not any more. */
   const said = new Set<"started" | "noise" | "exit" | "failed" | "closed">()
-  const force = (...made: ReadonlyArray<EventDraft>) => journal.force({ runId, sessionId, drafts: made, bytes: 0 })
+  const force = (...made: ReadonlyArray<EventDraft>) =>
+    Effect.suspend(() => journal.force({ runId: runId(), sessionId, drafts: made, bytes: 0 }))
   return {
     force,
     started: (draft: EventDraft) => Effect.suspend(() => (said.add("started"), force(draft))),
@@ -41,7 +43,9 @@ export const makeSpeech = (journal: Journal["Service"], { runId, sessionId, laun
       }).pipe(lastWord.withPermits(1)),
     /** Waits for subscribers until `draining` opens, by default until the session closes. */
     append: (made: ReadonlyArray<EventDraft>, bytes: number, draining: Latch.Latch | undefined) =>
-      Effect.asVoid(journal.append({ runId, sessionId, drafts: made, bytes }, draining ?? closing)),
+      Effect.suspend(() =>
+        Effect.asVoid(journal.append({ runId: runId(), sessionId, drafts: made, bytes }, draining ?? closing))
+      ),
     stopWaiting: () => closing.openUnsafe(),
     /** Once, as soon as it is known. */
     exit: (exit: ConnectionClosed["exit"]) =>

@@ -5,6 +5,7 @@ import * as Registry from "../../src/actors/kernel/Registry.ts"
 import type { RequestMessage } from "../../src/actors/RuntimeRequest.ts"
 import { makeSessionRequests } from "../../src/actors/sessionRequests.ts"
 import { limits } from "../../src/schema/limits.ts"
+import type { PermissionRequest } from "../../src/schema/request.ts"
 
 const idle = Actor.spawn<RequestMessage, never, never>({
   name: "request:r",
@@ -18,18 +19,35 @@ const idle = Actor.spawn<RequestMessage, never, never>({
   })
 })
 
+const asked: PermissionRequest = {
+  requestId: "r",
+  turnId: "t1",
+  sessionId: "s1",
+  nativeId: 0,
+  toolCallId: "tool-1",
+  title: "Run it",
+  kind: "execute",
+  target: { _tag: "None", reason: "no path" },
+  options: [],
+  locations: [],
+  content: [],
+  raw: {}
+}
+
 describe("the requests of a session", () => {
   it.effect("are found by their id and their slot while they are open, and no longer", () =>
     Effect.gen(function* () {
       const requests = makeSessionRequests()
       const request = yield* idle
       expect(requests.find("r")).toBe("unknown_request")
-      requests.opened("r", "c#0", request)
+      requests.opened(asked, "c#0", request)
       expect(requests.find("r")).toBe(request)
       expect(requests.findBySlot("c#0")).toBe(request)
+      expect(requests.open()).toEqual([asked])
       requests.ended("r", "c#0", "already_answered")
       expect(requests.find("r")).toBe("already_answered")
       expect(requests.findBySlot("c#0")).toBeUndefined()
+      expect(requests.open()).toEqual([])
     }).pipe(Effect.scoped, Effect.provide(Registry.layer))
   )
 
