@@ -8,7 +8,7 @@ import type { EventDraft, Event } from "../schema/prp/event.ts"
 import { utf8Bytes } from "../schema/characters.ts"
 import { invariant } from "../schema/errors.ts"
 import { limits } from "../schema/limits.ts"
-import { draftOf } from "../schema/prp/event.ts"
+import { draftOf, type EventVersion, versionOf } from "../schema/prp/event.ts"
 import type { Change } from "../services/JournalStore.ts"
 import { type Entry, eventOf } from "./Journal.ts"
 import type { Job } from "./journalJob.ts"
@@ -97,9 +97,12 @@ export const makeBatches = (
       let hasRoom = true
       const first = job.drafts[job.planned]
       if (first === undefined || isFull) return
-      const wire = wireOf(first, entry, source.sourceInstanceId, job.emittedAt)
+      let wire = wireOf(first, entry, source.sourceInstanceId, job.emittedAt)
       while (job.planned < job.drafts.length && !isFull) {
         const draft = job.drafts[job.planned]!
+        if (versionOf(draft.eventType) !== wire.version) {
+          wire = wireOf(draft, entry, source.sourceInstanceId, job.emittedAt)
+        }
         const mayUseReserve = isForced || draft.priority === 0
         hasRoom = add(draft, entry, wire, mayUseReserve)
         if (!hasRoom) {
@@ -173,15 +176,15 @@ const shown = (draft: EventDraft): EventDraft => {
 }
 
 interface Wire {
-  readonly emittedAt: string
+  readonly version: EventVersion
   readonly jsonOf: (draftJson: string, seq: number) => string
   /** What the envelope takes in UTF-8 beyond its length. */
   readonly extraBytes: number
 }
 
 /**
- * Envelopes of one entry as JSON: what follows the draft is the same in all of them but for the number, and most of the text.
- * Made once, it takes a third of the time.
+ * Envelopes of one entry and one version as JSON: what follows the draft is the same in all of them but for the number, and
+ * most of the text. Made once, it takes a third of the time.
  */
 const wireOf = (draft: EventDraft, entry: Entry, sourceInstanceId: string, emittedAt: string): Wire => {
   const whole = JSON.stringify(eventOf(shown(draft), entry, sourceInstanceId, 0, emittedAt))
@@ -192,7 +195,7 @@ const wireOf = (draft: EventDraft, entry: Entry, sourceInstanceId: string, emitt
   const before = envelope.slice(0, at)
   const after = envelope.slice(at + number.length)
   return {
-    emittedAt,
+    version: versionOf(draft.eventType),
     jsonOf: (draftJson, seq) => `${draftJson.slice(0, -1)}${before}:${seq}","sourceSeq":${seq},${after}`,
     extraBytes: utf8Bytes(envelope) - envelope.length
   }

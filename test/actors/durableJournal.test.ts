@@ -15,7 +15,9 @@ import {
 import { limits } from "../../src/schema/limits.ts"
 import { draftOf, type Event, type EventDraft } from "../../src/schema/prp/event.ts"
 import { turnTerminal } from "../../src/schema/prp/projection.ts"
+import { offers } from "../../src/schema/prp/runDrafts.ts"
 import { append, delta, entry, eventsOf, force, inLife, probedStore, sized, started } from "./durableHost.ts"
+import { capabilities } from "../schema/prp/runFeed.ts"
 
 const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 
@@ -110,6 +112,30 @@ describe("an event", () => {
         const [, first, second] = eventsOf(probe.commits.flat())
         expect([first?.json, second?.json]).toEqual([JSON.stringify(heard), JSON.stringify(last)])
         expect([first?.bytes, second?.bytes]).toEqual([first, second].map((one) => Buffer.byteLength(one?.json ?? "")))
+      })
+    )
+  })
+
+  it.effect("is stored in the envelope of its own version, whatever comes with it", () => {
+    const probe = probedStore()
+    return inLife(
+      probe,
+      Effect.gen(function* () {
+        const subscription = yield* (yield* Journal).subscribe({})
+        const [updated, goal] = offers(capabilities)
+        const mixed = [started(), updated!, delta("ä"), goal!, updated!, started()]
+        const versions = [1, 2, 1, 2, 2, 1]
+        for (const drafts of [mixed, mixed.toReversed()]) {
+          probe.commits.length = 0
+          yield* force(...drafts)
+          const heard = (yield* subscription.take) ?? []
+          const stored = eventsOf(probe.commits.flat())
+          expect(stored.map(({ json }) => json)).toEqual(heard.map((event) => JSON.stringify(event)))
+          expect(stored.map(({ bytes }) => bytes)).toEqual(stored.map(({ json }) => Buffer.byteLength(json)))
+          expect(heard.map(({ schemaVersion }) => schemaVersion)).toEqual(
+            drafts === mixed ? versions : versions.toReversed()
+          )
+        }
       })
     )
   })

@@ -1,5 +1,6 @@
 /**
- * Events of PRP v1: the draft that the projection and the actors make, and the envelope that the journal mints around it.
+ * Events of PRP: the draft that the projection and the actors make, and the envelope that the journal mints around it, of v2
+ * for what v1 does not have and of v1 for everything else.
  *
  * `EventEnvelope` is the contract, for events from anywhere: it refuses an unknown event type, a typed payload that is not of
  * its type, and every unknown property of one; unknown properties of open objects are kept. `EmittedEvent` is
@@ -8,7 +9,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { EventInvalid } from "../errors.ts"
-import { EventV1, payloadOf } from "./contract/event.ts"
+import { AnyEvent, payloadOf } from "./contract/event.ts"
 import { type Priority, priorityOf } from "./eventType.ts"
 import { payloads, type EmittedEventType, type EventPayloads } from "./payload.ts"
 
@@ -26,6 +27,13 @@ export interface Draft<Type extends EmittedEventType> {
 /** Tells its payload by `eventType`. */
 export type EventDraft = { readonly [Type in EmittedEventType]: Draft<Type> }[EmittedEventType]
 
+/** Of the envelope. */
+export type EventVersion = 1 | 2
+
+/** A peer of v1 knows none of those that are told here. */
+export const versionOf = (eventType: EmittedEventType): EventVersion =>
+  eventType === "session.capabilities.updated" || eventType === "session.goal.snapshot" ? 2 : 1
+
 /** Where the event stands in the sequence of its source. */
 export interface Stamp {
   readonly sourceEventId: string
@@ -39,8 +47,8 @@ export interface Stamp {
 
 /** What the journal adds to a draft. */
 export interface Sequenced extends Stamp {
-  readonly schema: "paperclip.prp.event.v1"
-  readonly schemaVersion: 1
+  readonly schema: "paperclip.prp.event.v1" | "paperclip.prp.event.v2"
+  readonly schemaVersion: EventVersion
   readonly sourceKind: "runner"
 }
 
@@ -53,8 +61,8 @@ export type Event = EventDraft & Sequenced
  */
 export const envelope = <Of extends EventDraft>(draft: Of, stamp: Stamp): Of & Sequenced => ({
   ...draft,
-  schema: "paperclip.prp.event.v1",
-  schemaVersion: 1,
+  schema: schemas[versionOf(draft.eventType)],
+  schemaVersion: versionOf(draft.eventType),
   sourceKind: "runner",
   sourceEventId: stamp.sourceEventId,
   sourceSeq: stamp.sourceSeq,
@@ -64,6 +72,8 @@ export const envelope = <Of extends EventDraft>(draft: Of, stamp: Stamp): Of & S
   normalizedSessionId: stamp.normalizedSessionId
 })
 
+const schemas = { 1: "paperclip.prp.event.v1", 2: "paperclip.prp.event.v2" } as const
+
 /** A draft with the priority of its type. */
 export const draftOf = <Type extends EmittedEventType>(
   eventType: Type,
@@ -71,8 +81,8 @@ export const draftOf = <Type extends EmittedEventType>(
   about: { readonly turnId?: string; readonly itemId?: string; readonly debug?: Readonly<Record<string, unknown>> } = {}
 ): Draft<Type> => ({ eventType, priority: priorityOf(eventType), payload, ...about })
 
-/** An event of any type and any source. */
-export const EventEnvelope = EventV1
+/** An event of any type and any source, of either version. */
+export const EventEnvelope = AnyEvent
 export type EventEnvelope = typeof EventEnvelope.Type
 
 /** An event as we make them. */

@@ -2,6 +2,7 @@
  * The event types of PRP v1 and how urgent each is.
  */
 import * as Schema from "effect/Schema"
+import type { EventTypeV2 } from "./contract/eventTypeV2.ts"
 
 /** Closed: an event of another type is refused, never passed on. */
 export const EventType = Schema.Literals([
@@ -117,7 +118,7 @@ export type EventType = typeof EventType.Type
 export const Priority = Schema.Literals([0, 1, 2])
 export type Priority = typeof Priority.Type
 
-const priorities: Partial<Record<EventType, Priority>> = {
+const priorities: Partial<Record<EventType | EventTypeV2, Priority>> = {
   "run.result.proposed": 0,
   "run.terminal": 0,
   "turn.completed": 0,
@@ -133,4 +134,4 @@ const priorities: Partial<Record<EventType, Priority>> = {
 }
 
 /** Whatever ends something is 0, streamed text and diagnostics are 2, everything else is 1. */
-export const priorityOf = (eventType: EventType): Priority => priorities[eventType] ?? 1
+export const priorityOf = (eventType: EventType | EventTypeV2): Priority => priorities[eventType] ?? 1

@@ -16,12 +16,11 @@ import {
   WorkspaceDiff
 } from "./activity.ts"
 import { ArtifactViewed } from "./contract/activity.ts"
-import { conventional } from "./contract/event.ts"
+import { openPayload as open } from "./contract/event.ts"
 import { FileReference } from "./contract/fileReference.ts"
-import { Count, Name, open as openObject, ShortText } from "./contract/primitives.ts"
+import { Count, Name, ShortText } from "./contract/primitives.ts"
+import { runPayloads } from "./runPayloads.ts"
 import { RuntimeRequest } from "./runtimeRequest.ts"
-
-const open = <const Fields extends Schema.Struct.Fields>(fields: Fields) => openObject({ ...conventional, ...fields })
 
 /** How a process ended, in PRP's words. `null` is unknown; `inferred`: told by a shell, and maybe a plain exit code. */
 export const ProcessExit = Schema.Struct({
@@ -192,7 +191,8 @@ export const payloads = {
     state: Schema.Literals(["engaged", "relieved"]),
     retainedBytes: Count,
     limitBytes: Count
-  })
+  }),
+  ...runPayloads
 } as const
 
 export type EmittedEventType = keyof typeof payloads

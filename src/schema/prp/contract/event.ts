@@ -20,6 +20,9 @@ export const conventional = {
   providerMethod: Schema.optionalKey(Schema.String)
 }
 
+export const openPayload = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  open({ ...conventional, ...fields })
+
 const shared = {
   sourceEventId: Id,
   /** Grows by one per source. */
