@@ -4,7 +4,8 @@
  * Guarantees: an event is delivered only once it is stored; its number is given in the commit that stores it, goes on after a
  * restart, and is never given again; what comes while a commit runs goes into the next one; adjacent pieces of one item's text
  * that come together are one event; a command is stored as pending before its effect, and one that was pending at the end of
- * the process is indeterminate; a request is open in the store from the commit of its first event to that of its last.
+ * the process is indeterminate; a request, a turn and a session is open in the store from the commit of its first event to that
+ * of its last.
  *
  * Bounds: the log. An append waits for room, so the pressure reaches the agent; what is forced uses the reserve, whatever its
  * priority, since whoever says it cannot wait; when even that is full, the journal is over.
@@ -44,8 +45,9 @@ export interface DurableJournalOptions {
 
 /** What an earlier process left. */
 export interface Recovered {
-  /** Open when that process ended. An event that ends one closes it here too. */
+  /** Open when that process ended, until an event ends it. */
   readonly requests: ReadonlyArray<StoredRequest>
+  /** Those of the kinds `turn` and `session` are open too, and what `OpenTurn` and `OpenSession` say. */
   readonly records: ReadonlyArray<StoredRecord>
   /** Commands that were pending. */
   readonly indeterminate: ReadonlyArray<{ readonly stream: string; readonly entry: CommandEntry }>

@@ -12,6 +12,7 @@ import { draftOf, type EventVersion, versionOf } from "../schema/prp/event.ts"
 import type { Change } from "../services/JournalStore.ts"
 import { type Entry, eventOf } from "./Journal.ts"
 import type { Job } from "./journalJob.ts"
+import { openChange } from "./journalOpen.ts"
 import type { Retention } from "./journalRetention.ts"
 
 export interface Batch {
@@ -74,8 +75,8 @@ export const makeBatches = (
       const { priority } = draft
       const { runId, sessionId } = entry
       changes.push({ _tag: "Event", seq: lastSeq, priority, runId, sessionId, json, bytes })
-      const request = requestChange(draft, json)
-      if (request !== undefined) changes.push(request)
+      const change = openChange(draft, entry, json)
+      if (change !== undefined) changes.push(change)
       return true
     }
 
@@ -202,17 +203,3 @@ const wireOf = (draft: EventDraft, entry: Entry, sourceInstanceId: string, emitt
 }
 
 const placeOf = ({ runId, sessionId }: Entry): Entry => ({ runId, sessionId, drafts: [], bytes: 0 })
-
-/** A request is open from the event that creates it to the one that ends it, in one commit with each. */
-const requestChange = (draft: EventDraft, json: string): Change | undefined => {
-  switch (draft.eventType) {
-    case "runtime_request.created":
-      return { _tag: "Request", requestId: draft.payload.request.requestId, created: JSON.parse(json) }
-    case "runtime_request.resolved":
-    case "runtime_request.expired":
-    case "runtime_request.cancelled":
-      return { _tag: "Request", requestId: draft.payload.requestId, created: undefined }
-    default:
-      return undefined
-  }
-}

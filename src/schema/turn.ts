@@ -40,6 +40,7 @@ export type Reply = typeof Reply.Type
  * - `connection_closed`: the connection ended before the answer.
  * - `frame_too_large`: the prompt did not fit into a frame; nothing was written.
  * - `crashed`: a defect of ours.
+ * - `runner_restarted`: the process of the runner ended under it. Said by the next one; nobody in that process waits for it.
  */
 export const TurnFailureReason = Schema.Literals([
   "empty_completion",
@@ -50,7 +51,8 @@ export const TurnFailureReason = Schema.Literals([
   "refused",
   "connection_closed",
   "frame_too_large",
-  "crashed"
+  "crashed",
+  "runner_restarted"
 ])
 export type TurnFailureReason = typeof TurnFailureReason.Type
 

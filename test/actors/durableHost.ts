@@ -63,6 +63,24 @@ export const started = (turnId = "t1"): EventDraft => draftOf("turn.started", {}
 export const delta = (text: string, itemId = "i1"): EventDraft =>
   draftOf("item.delta", { kind: "assistant_message", text }, { itemId, turnId: "t1" })
 
+/** A request of the agent. */
+export const asked = (requestId: string): EventDraft =>
+  draftOf(
+    "runtime_request.created",
+    {
+      request: {
+        schema: "paperclip.runtime_request.v1",
+        requestKind: "runtime",
+        requestId,
+        type: "permission",
+        status: "pending",
+        prompt: "May I?",
+        choices: []
+      }
+    },
+    { turnId: "t1" }
+  )
+
 export const entry = (
   drafts: ReadonlyArray<EventDraft>,
   about: Partial<Parameters<Journal["Service"]["force"]>[0]> = {}

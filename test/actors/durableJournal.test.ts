@@ -16,7 +16,7 @@ import { limits } from "../../src/schema/limits.ts"
 import { draftOf, type Event, type EventDraft } from "../../src/schema/prp/event.ts"
 import { turnTerminal } from "../../src/schema/prp/projection.ts"
 import { offers } from "../../src/schema/prp/runDrafts.ts"
-import { append, delta, entry, eventsOf, force, inLife, probedStore, sized, started } from "./durableHost.ts"
+import { append, asked, delta, entry, eventsOf, force, inLife, probedStore, sized, started } from "./durableHost.ts"
 import { capabilities } from "../schema/prp/runFeed.ts"
 
 const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
@@ -35,23 +35,6 @@ const commands = Effect.map(DurableJournal, (journal) => journal.commands)
 
 const failed = (turnId: string): EventDraft =>
   turnTerminal(turnId, { _tag: "Failed", reason: "crashed", detail: "", undeliveredEvents: 0 })
-
-const request = (requestId: string): EventDraft =>
-  draftOf(
-    "runtime_request.created",
-    {
-      request: {
-        schema: "paperclip.runtime_request.v1",
-        requestKind: "runtime",
-        requestId,
-        type: "permission",
-        status: "pending",
-        prompt: "May I?",
-        choices: []
-      }
-    },
-    { turnId: "t1" }
-  )
 
 describe("an event", () => {
   it.effect("is delivered once it is stored, and not before", () => {
@@ -197,7 +180,7 @@ describe("a restart", () => {
       yield* inLife(
         probe,
         Effect.gen(function* () {
-          yield* append(request("q1"), request("q2"))
+          yield* append(asked("q1"), asked("q2"))
           yield* force(draftOf("runtime_request.resolved", { requestId: "q1" }))
         })
       )
@@ -220,7 +203,7 @@ describe("a restart", () => {
     return inLife(
       probe,
       Effect.gen(function* () {
-        yield* append(started(), request("q1"))
+        yield* append(started(), asked("q1"))
         yield* force(draftOf("runtime_request.cancelled", { requestId: "q1" }))
         const tags = probe.commits.map((changes) => changes.map(({ _tag }) => _tag))
         expect(tags.slice(-2)).toEqual([

@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import { CursorExpired, type StoreFailed } from "../../../src/schema/errors.ts"
 import { limits } from "../../../src/schema/limits.ts"
 import type { CommandEntry } from "../../../src/schema/prp/rules/commandJournal.ts"
-import type { Change, JournalStore, Loaded, StoredEvent } from "../../../src/services/JournalStore.ts"
+import type { Change, JournalStore, Loaded, StoredEvent, StoredRecord } from "../../../src/services/JournalStore.ts"
 
 type Store = JournalStore["Service"]
 
@@ -49,6 +49,12 @@ const command = (stream: string, of: CommandEntry, compactedThrough = 0): Change
   entry: of,
   compactedThrough
 })
+
+const stored = (kind: StoredRecord["kind"], id: string): StoredRecord => ({ kind, id, value: { id } })
+
+const open = (kind: StoredRecord["kind"], id: string): Change => ({ _tag: "Record", ...stored(kind, id) })
+
+const closed = (kind: StoredRecord["kind"], id: string): Change => ({ _tag: "Record", kind, id, value: undefined })
 
 export const storeCases: Readonly<Record<string, StoreCase>> = {
   "a new store has nothing": {
@@ -217,6 +223,17 @@ export const storeCases: Readonly<Record<string, StoreCase>> = {
         ]
       },
       { loads: { records: [{ kind: "run", id: "1", value: { state: "closed" } }] } }
+    ]
+  },
+  "what an event opens and what another ends comes and goes with their commits": {
+    steps: [
+      { commit: [event(1), open("session", "s1"), event(2), open("turn", "s1/t1")] },
+      { loads: { lastSeq: 2, records: [stored("session", "s1"), stored("turn", "s1/t1")] } },
+      { commit: [event(3), closed("turn", "s1/t1"), event(4), open("turn", "s1/t2"), closed("turn", "s1/t2")] },
+      { commit: [event(5), closed("session", "another"), open("session", "s1")] },
+      { loads: { lastSeq: 5, records: [stored("session", "s1")] } },
+      { commit: [event(6), closed("session", "s1"), closed("session", "s1")] },
+      { loads: { lastSeq: 6, records: [] } }
     ]
   },
   "an empty commit changes nothing": {
