@@ -42,6 +42,7 @@ import { Connections } from "./Connections.ts"
 import { Journal, type Subscription } from "./Journal.ts"
 import { Registry, type Row } from "./kernel/Registry.ts"
 import { openWhole } from "./openWhole.ts"
+import type { TurnRecords } from "./turnEvents.ts"
 import { openSession, type OpenError as SessionOpenError, type Session } from "./Session.ts"
 
 export interface OpenOptions extends Omit<LaunchOptions, "model" | "modelServer"> {
@@ -60,6 +61,8 @@ export interface OpenOptions extends Omit<LaunchOptions, "model" | "modelServer"
   readonly runId?: string
   /** Names the session. Default: minted. */
   readonly sessionId?: string
+  /** Called once per turn: what is to be kept in the commit of its terminal. */
+  readonly recordsOf?: TurnRecords
 }
 
 export interface PromptOptions {
@@ -155,6 +158,7 @@ export const layer: Layer.Layer<Runner, never, Services> = Layer.effect(
         canAsk: options.canAsk ?? false,
         mcpServers: options.mcpServers ?? [],
         mode: options.mode,
+        ...(options.recordsOf === undefined ? {} : { recordsOf: options.recordsOf }),
         model: provider.traits.modelAtLaunch === true ? undefined : options.model
       }).pipe(Effect.provideContext(services))
       return opened(session, journal, ids)

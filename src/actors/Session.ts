@@ -49,6 +49,7 @@ import { makeSpeech } from "./sessionSpeech.ts"
 import { callSetMode, setUpSession, type SetupError } from "./sessionSetup.ts"
 import { makeSessionTurns } from "./sessionTurns.ts"
 import { spawnTurn, type Turn } from "./Turn.ts"
+import type { TurnRecords } from "./turnEvents.ts"
 
 export interface SessionOptions {
   readonly sessionId: string
@@ -66,6 +67,7 @@ export interface SessionOptions {
   readonly mode: string | undefined
   /** To be set after the session is open; `undefined` also when the launch has fixed it. */
   readonly model: string | undefined
+  readonly recordsOf?: TurnRecords
 }
 
 export interface Session {
@@ -92,7 +94,7 @@ export interface Session {
 export interface SessionView {
   readonly runningTurnId: string | undefined
   /** Running and waiting ones. */
-  readonly openTurns: number
+  readonly openTurnIds: ReadonlyArray<string>
   readonly openRequests: ReadonlyArray<PermissionRequest>
 }
 
@@ -252,7 +254,8 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
       cancelMs: cancelMsOf(options),
       workspace: launch.cwd,
       agent: agentOf(options),
-      requests
+      requests,
+      ...(options.recordsOf === undefined ? {} : { recordsOf: options.recordsOf })
     }).pipe(Effect.orDie, Effect.provideContext(context))
     yield* turns.add(turn)
     const next = Effect.suspend(() => {
@@ -286,7 +289,7 @@ const behaviour = Effect.fnUntraced(function* (options: SessionOptions, opened: 
 
   const view = (): SessionView => ({
     runningTurnId: turns.running()?.turnId,
-    openTurns: turns.open().length,
+    openTurnIds: turns.open().map(({ turnId }) => turnId),
     openRequests: requests.open()
   })
 

@@ -8,6 +8,7 @@ import type * as Latch from "effect/Latch"
 import { draftOf, type EventDraft } from "../schema/prp/event.ts"
 import { initialState, project, type ProjectionState, turnTerminal } from "../schema/prp/projection.ts"
 import type { TurnOutcome } from "../schema/turn.ts"
+import type { StoredRecord } from "../services/JournalStore.ts"
 import type { Journal } from "./Journal.ts"
 import type { TurnFact } from "./turnState.ts"
 
@@ -17,7 +18,11 @@ export interface TurnIdentity {
   readonly sessionId: string
   readonly workspace: string
   readonly agent: { readonly provider: string; readonly model: string | null }
+  /** What a journal that keeps anything is to keep with the terminal. */
+  readonly recordsOf?: TurnRecords
 }
+
+export type TurnRecords = (turnId: string, outcome: TurnOutcome) => ReadonlyArray<StoredRecord>
 
 export interface Fed {
   readonly facts: ReadonlyArray<TurnFact>
@@ -42,7 +47,7 @@ export interface TurnEvents {
 
 export const makeTurnEvents = (
   journal: Journal["Service"],
-  { turnId, runId, sessionId, workspace, agent }: TurnIdentity,
+  { turnId, runId, sessionId, workspace, agent, recordsOf }: TurnIdentity,
   draining: Latch.Latch
 ): TurnEvents => {
   let projection = initialState({ _tag: "Turn", turnId }, agent)
@@ -83,7 +88,8 @@ export const makeTurnEvents = (
       Effect.suspend(() => {
         const [ended, closed] = project(projection, { _tag: "TurnEnded", how: endOf(outcome) })
         projection = ended
-        return force(...closed, turnTerminal(turnId, outcome))
+        const last = entry([...closed, turnTerminal(turnId, outcome)], 0)
+        return journal.force(recordsOf === undefined ? last : { ...last, records: recordsOf(turnId, outcome) })
       })
   }
 }

@@ -464,6 +464,88 @@ export class FrameChannelClosed extends Schema.TaggedError<FrameChannelClosed>()
   reason: Schema.String
 }) {}
 
+/** Nothing listens at this address. What was there is left as it was. */
+export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", {
+  code: Schema.tag("listen_refused"),
+  address: Schema.String,
+  reason: Schema.Literals([
+    "path_too_long",
+    "in_use",
+    "foreign",
+    "symlink",
+    "not_private",
+    "not_loopback",
+    "unusable"
+  ]),
+  detail: Schema.String,
+  limitBytes: Schema.optionalKey(Schema.Number)
+}) {}
+
+/** No connection to this address. `unauthorized`: the token is not good, or is of nobody. */
+export class ConnectRefused extends Schema.TaggedError<ConnectRefused>()("ConnectRefused", {
+  code: Schema.tag("connect_refused"),
+  address: Schema.String,
+  reason: Schema.Literals(["no_server", "not_allowed", "path_too_long", "timed_out", "unauthorized", "failed"]),
+  detail: Schema.String
+}) {}
+
+/** The runner has ended our connection. `facts` belong to the code. */
+export class RunnerRefused extends Schema.TaggedError<RunnerRefused>()("RunnerRefused", {
+  code: Schema.String,
+  reason: Schema.String,
+  facts: Schema.Record(Schema.String, Schema.Unknown)
+}) {}
+
+/**
+ * The connection was lost before the answer: nobody here knows whether the command was carried out. Sent again as it is, over
+ * another connection, it is not carried out twice.
+ */
+export class CommandUnanswered extends Schema.TaggedError<CommandUnanswered>()("CommandUnanswered", {
+  code: Schema.tag("command_unanswered"),
+  runId: Schema.NullOr(Schema.String),
+  command: Schema.Record(Schema.String, Schema.Unknown),
+  /** The code of what ended the connection. */
+  cause: Schema.String
+}) {}
+
+/** The runner closes the connection of a control plane and says why. `facts` belong to the code; nothing of another tenant. */
+export class ControlPlaneRefused extends Schema.TaggedError<ControlPlaneRefused>()("ControlPlaneRefused", {
+  code: Schema.Literals([
+    "hello_timeout",
+    "invalid_json",
+    "schema_validation",
+    "frame_too_large",
+    "frame_not_text",
+    "unexpected_frame",
+    "versions_disjoint",
+    "runner_instance_mismatch",
+    "binding_mismatch",
+    "too_many_peers",
+    "peer_unknown",
+    "ack_backward",
+    "ack_beyond_produced",
+    "cursor_expired",
+    "cursor_beyond_produced",
+    "subscriber_overloaded",
+    "store_failed",
+    "p0_storage_exhausted",
+    "journal_closed",
+    "authority_expired",
+    "authority_revoked",
+    "runner_stopped",
+    "internal_error"
+  ]),
+  reason: Schema.String,
+  facts: Schema.Record(Schema.String, Schema.Unknown)
+}) {}
+
+/** A command is not carried out, or could not be (`isTried`). `reason` never repeats a value of it. */
+export class CommandRejected extends Schema.TaggedError<CommandRejected>()("CommandRejected", {
+  code: Schema.String,
+  reason: Schema.String,
+  isTried: Schema.Boolean
+}) {}
+
 /** What somebody proposes as the result of a run is not taken. The issues name places and expectations, never values. */
 export class ResultRefused extends Schema.TaggedError<ResultRefused>()("ResultRefused", {
   code: Schema.Literals(["run_unknown", "run_ended", "result_already_proposed", "result_invalid"]),

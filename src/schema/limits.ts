@@ -269,6 +269,44 @@ export const limits = {
   /** Peers that acknowledge. Each may hold up everything. */
   journalPeersMax: 64,
 
+  // The transport
+
+  /** A frame to the runner: what PRP has as its default. Commands are far below, but for prompts. */
+  transportFrameBytesMax: 1 * MiB,
+  /** A frame from the runner: the largest event that the log takes, and what is around it. */
+  runnerFrameBytesMax: 16 * MiB + 64 * KiB,
+  /** Whoever connects says who it is within this time, and whoever it connects to answers within it. */
+  helloMs: 5_000,
+  /** A side that closes still sends what it has for this long. */
+  frameChannelCloseMs: 2_000,
+  /** Runs that a welcome shows, the newest, and their size; the others are counted. */
+  welcomeRunsMax: 256,
+  welcomeRunsBytesMax: 512 * KiB,
+  /** Commands of one connection that are not answered yet; the next one is not read before. */
+  commandsInFlightMax: 64,
+  /** What is read of the log at once must be taken by an observer within this time. */
+  observerWriteMs: 60_000,
+  /** Peers of one company: others need some of those that the journal has. */
+  companyPeersMax: 8,
+  /** How often a client numbers a command anew when others send to the same run. */
+  commandRenumberingsMax: 4,
+  /** Connections of one listener. One more is closed at once. */
+  transportConnectionsMax: 64,
+  /** The path of a unix socket, without the end mark: what Linux has room for, and what macOS has. */
+  socketPathBytesMax: 107,
+  socketPathBytesMaxOnMac: 103,
+
+  // Runs of control planes
+
+  /** Runs that have not ended: each may have an agent. */
+  liveRunsMax: 1024,
+  /** Runs that have ended and are still told of. A run id may be used again when it is forgotten. */
+  rememberedRunsMax: 1024,
+  /** A run without an agent, prepared or suspended, ends when nobody has opened it for so long. */
+  idleRunMs: 24 * 3_600_000,
+  /** How long the end of the runner waits for the acknowledgement of the reply to the command that asked for it. */
+  lifecycleAckMs: 2_000,
+
   // The command
 
   /** The command: a Ctrl-C that arrives a second time within this time is the same one, passed on by a parent (npm, npx). */

@@ -8,7 +8,9 @@ export class Ids extends Context.Service<
   Ids,
   {
     /** A new id `<kind>_<random>`, unique for ever, at most 160 characters. */
-    readonly next: (kind: "run" | "session" | "turn" | "request" | "runner" | "launch") => Effect.Effect<string>
+    readonly next: (
+      kind: "run" | "session" | "turn" | "request" | "runner" | "launch" | "connection" | "command"
+    ) => Effect.Effect<string>
   }
 >()("greenroom/services/Ids") {}
 

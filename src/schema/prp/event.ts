@@ -88,6 +88,12 @@ export type EventEnvelope = typeof EventEnvelope.Type
 /** An event as we make them. */
 export const EmittedEvent = EventEnvelope.check(payloadOf(payloads))
 
+const isEmitted = Schema.is(EmittedEvent)
+
+/** One of ours, from anywhere. The check is that of its envelope and of its payload, which together are the type. */
+export const isEmittedEvent = (value: unknown): value is Event =>
+  isEmitted(value) && Object.hasOwn(payloads, value.eventType)
+
 const decodeEvent = Schema.decodeUnknownResult(EventEnvelope)
 
 /** The event, with unknown optional properties kept, or why it is none. */
