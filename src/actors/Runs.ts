@@ -93,7 +93,7 @@ export class Runs extends Context.Service<
 /** A run with what is not kept of it. */
 interface OwnedRun {
   readonly life: RunLife
-  /** Secrets may stand in it; `undefined` after a restart, when there is no session to open any more. */
+  /** `undefined`: they are not known any more, so no session can be opened. */
   readonly mcpServers: ReadonlyArray<unknown> | undefined
   /** The commands that must be carried out one behind the other. */
   readonly order: Semaphore.Semaphore
@@ -186,6 +186,7 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
       model: provider.model ?? null,
       mode: provider.mode ?? null,
       policy,
+      hasMcpServers: (provider.mcpServers ?? []).length > 0,
       completionContract: prepare.completionContract ?? null,
       sessionId: identity?.normalizedSessionId ?? (yield* ids.next("session")),
       runState: "prepared",
@@ -511,8 +512,10 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
     for (const { kind, value } of records) {
       if (kind !== "run") continue
       const stored = decodeRecord(value)
-      const run = yield* adopt(afterLoss(stored, lost.get(stored.runId)), undefined)
-      if (run.life.isOver() || stored.runState === "suspended") continue
+      const isUntouched =
+        stored.runState === "prepared" && stored.sessionState === "not_started" && !stored.hasMcpServers
+      const run = yield* adopt(afterLoss(stored, lost.get(stored.runId)), isUntouched ? [] : undefined)
+      if (run.life.isOver() || stored.runState === "suspended" || isUntouched) continue
       const { runId, sessionId } = stored
       yield* journal.force({ runId, sessionId, drafts: [drafts.runnerReconciled("session_lost")], bytes: 0 })
       yield* run.life.end("runner_restarted")

@@ -16,6 +16,8 @@ export const RunRecord = Schema.Struct({
   model: Schema.NullOr(Schema.String),
   mode: Schema.NullOr(Schema.String),
   policy: PermissionPolicy,
+  /** They may hold secrets, and are not kept. */
+  hasMcpServers: Schema.Boolean,
   completionContract: Schema.NullOr(
     Schema.Struct({ revision: Schema.String, criterionIds: Schema.Array(Schema.String) })
   ),

@@ -137,6 +137,30 @@ describe("after an end that had its time", () => {
   )
 })
 
+describe("a run that was prepared and nothing more", () => {
+  it.effect("goes on after a crash, unless it had secrets, which are not kept", () =>
+    Effect.gen(function* () {
+      const host = makeHost()
+      const [plain, secret] = [controllerOf("r1"), controllerOf("r2")]
+      const servers = [{ name: "s", type: "http", url: "http://127.0.0.1:1/", headers: [] }]
+      yield* host.inLife(
+        Effect.gen(function* () {
+          yield* plain.send("run.prepare", prepare)
+          yield* secret.send("run.prepare", { provider: { ...prepare.provider, mcpServers: servers } })
+          yield* crash(host)
+        })
+      )
+      repaired(host)
+      yield* host.inLife(
+        Effect.gen(function* () {
+          expect((yield* statuses).map(({ runState }) => runState)).toEqual(["prepared", "terminal"])
+          expect(yield* plain.send("session.open")).toMatchObject({ status: "completed" })
+        })
+      )
+    })
+  )
+})
+
 describe("without a store", () => {
   it.effect("no command is taken, and the runner says that it failed", () =>
     Effect.gen(function* () {
@@ -156,7 +180,7 @@ describe("without a store", () => {
       repaired(host)
       yield* host.inLife(
         Effect.gen(function* () {
-          expect(yield* statuses).toEqual([expect.objectContaining({ runState: "terminal", lastControllerSeq: 1 })])
+          expect(yield* statuses).toEqual([expect.objectContaining({ runState: "prepared", lastControllerSeq: 1 })])
         })
       )
     })
