@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type { DurableJournal } from "../../../src/actors/durableJournal.ts"
 import type { Event } from "../../../src/schema/prp/event.ts"
+import { isTurnTerminal } from "../../../src/schema/prp/terminals.ts"
 import type { CommandEntry } from "../../../src/schema/prp/rules/commandJournal.ts"
-import type { Change, Loaded, StoredEvent } from "../../../src/services/JournalStore.ts"
+import type { Change, Loaded, StoredEvent, StoredRecord } from "../../../src/services/JournalStore.ts"
 import type { Fault } from "./journalPrograms.ts"
 import { Problems } from "./problems.ts"
 
@@ -20,6 +21,7 @@ export type DurableInvariant =
   | "executedOnce"
   | "acknowledged"
   | "requests"
+  | "open"
   | "bounded"
 
 export class DurableBook {
@@ -38,6 +40,8 @@ export class DurableBook {
   private readonly executions = new Map<string, number>()
   private readonly results = new Map<string, unknown>()
   private readonly open = new Set<string>()
+  /** Turns and sessions, by what the stored events say. */
+  private readonly openPlaces = new Set<string>()
   private lastHeard = 0
   private lastAcknowledged = 0
   private caught = Latch.makeUnsafe(false)
@@ -83,6 +87,14 @@ export class DurableBook {
       this.reached.add("an open request")
       if (this.ended.has(requestId)) this.problems.add("requests", `${requestId} has ended and is open`)
     }
+    this.checkOpen(recovered.records)
+    if (this.openPlaces.size > 0) this.reached.add("open turns and sessions")
+  }
+
+  private checkOpen(records: ReadonlyArray<StoredRecord>): void {
+    const found = records.map(({ id, kind }) => `${kind} ${id}`).toSorted()
+    const known = [...this.openPlaces].toSorted()
+    if (found.join() !== known.join()) this.problems.add("open", `${found.join()} is kept, ${known.join()} is open`)
   }
 
   readonly ends = (): void => {
@@ -99,7 +111,15 @@ export class DurableBook {
       if (seq !== this.log.size + 1) this.problems.add("gapless", `${seq} is stored behind ${this.log.size}`)
       if (bytes !== json.length) this.problems.add("bounded", `${seq} is said to have ${bytes} bytes`)
       this.log.set(seq, json)
+      this.place(JSON.parse(json))
     }
+  }
+
+  private place({ eventType, normalizedSessionId: sessionId, turnId }: Event): void {
+    if (eventType === "turn.submitted") this.openPlaces.add(`turn ${sessionId}/${turnId}`)
+    if (isTurnTerminal({ eventType })) this.openPlaces.delete(`turn ${sessionId}/${turnId}`)
+    if (eventType === "session.starting") this.openPlaces.add(`session ${sessionId}`)
+    if (eventType === "session.failed") this.openPlaces.delete(`session ${sessionId}`)
   }
 
   readonly heard = (events: ReadonlyArray<Event>): void => {
@@ -193,7 +213,9 @@ export class DurableBook {
   }
 
   /** Only of a run that was not interrupted. */
-  readonly finish = ({ lastSeq }: Loaded): void => {
+  readonly finish = ({ lastSeq, records }: Loaded): void => {
+    this.checkOpen(records)
+    if (records.length > 0) this.problems.add("open", `${records.length} are open when everything has ended`)
     if (lastSeq !== this.log.size) this.problems.add("gapless", `${lastSeq} is the last of ${this.log.size}`)
     // Its last acknowledgement may have led to one more.
     const rest = [...this.log.values()].slice(this.cursor)

@@ -11,6 +11,9 @@ import { type Entry, Journal, type Subscription } from "../../../src/actors/Jour
 import { makeMemoryStore } from "../../../src/layers/store/memory.ts"
 import { StoreFailed } from "../../../src/schema/errors.ts"
 import { draftOf, type EventDraft } from "../../../src/schema/prp/event.ts"
+import { turnTerminal } from "../../../src/schema/prp/projection.ts"
+import { recoveryOf } from "../../../src/schema/prp/recoveryDrafts.ts"
+import { sessionStarting } from "../../../src/schema/prp/runDrafts.ts"
 import * as Ids from "../../../src/services/Ids.ts"
 import { JournalStore } from "../../../src/services/JournalStore.ts"
 import type { MakeProgram } from "../../../src/testing/index.ts"
@@ -28,7 +31,7 @@ export interface Fault {
 export const commitsMin = 8
 
 /** So small that appends wait for the peer. */
-const bounds = { bytesMax: 4_000, reserveBytes: 2_500 }
+const bounds = { bytesMax: 8_000, reserveBytes: 6_500 }
 
 export const journalProgram =
   (fault: Fault | undefined): MakeProgram<unknown, unknown> =>
@@ -76,6 +79,7 @@ const life = (book: DurableBook, store: JournalStore["Service"], name: string) =
     // Before anything is pruned that it does not have.
     book.registered(yield* journal.peers.register("peer"))
     const subscription = yield* (yield* Journal).subscribe({})
+    for (const left of recoveryOf(journal.recovered)) yield* (yield* Journal).force({ ...left, bytes: 0 })
     yield* Effect.forkScoped(listen(subscription, book))
     yield* Effect.forkScoped(peer(book))
     yield* Effect.all([speaker(book, `${name}a`), speaker(book, `${name}b`), asker(book, name), controller(book)], {
@@ -95,9 +99,16 @@ const life = (book: DurableBook, store: JournalStore["Service"], name: string) =
 const piece = (mark: string, itemId: string): EventDraft =>
   draftOf("item.delta", { kind: "assistant_message", text: `<${mark}>${".".repeat(40)}` }, { itemId, turnId: "t1" })
 
+const begins = (sessionId: string): ReadonlyArray<EventDraft> => [
+  sessionStarting(sessionId),
+  draftOf("turn.submitted", {}, { turnId: "t1" })
+]
+
+const turnEnd = turnTerminal("t1", { _tag: "Failed", reason: "crashed", detail: "", undeliveredEvents: 0 })
+
 const terminal = (mark: string): EventDraft => draftOf("session.failed", { code: "test", message: `<${mark}>` })
 
-/** Appends, then says an end; the last append is cancelled at some time. */
+/** Begins and appends, then says the ends; the last append is cancelled at some time. */
 const speaker = Effect.fnUntraced(function* (book: DurableBook, name: string) {
   const journal = yield* Journal
   const entry = (drafts: ReadonlyArray<EventDraft>): Entry => ({ runId: "r1", sessionId: name, drafts, bytes: 0 })
@@ -115,13 +126,14 @@ const speaker = Effect.fnUntraced(function* (book: DurableBook, name: string) {
     }
     const [one = "", two = "", three = ""] = marks(n)
     // The first two are joined.
-    const drafts = [piece(one, "i1"), piece(two, "i1"), piece(three, "i2")]
+    const pieces = [piece(one, "i1"), piece(two, "i1"), piece(three, "i2")]
+    const drafts = n === 0 ? [...begins(name), ...pieces] : pieces
     const exit = yield* Effect.exit(journal.append(entry(drafts), draining))
     if (Exit.isFailure(exit)) book.appendDied()
     else if (exit.value === 0) book.confirmed(marks(n))
     else book.reached.add("left out")
   }
-  yield* journal.force(entry([terminal(`${name}end`)]))
+  yield* journal.force(entry([turnEnd, terminal(`${name}end`)]))
   book.forced(`${name}end`)
 })
 
@@ -212,7 +224,7 @@ export const journalPrograms: Readonly<Record<string, MakeProgram<unknown, unkno
 
 export const journalReaches: Readonly<Record<string, ReadonlyArray<string>>> = {
   "a durable journal": ["engaged", "relieved", "left out", "joined"],
-  "a durable journal whose store ends before a commit": ["indeterminate", "an open request"],
+  "a durable journal whose store ends before a commit": ["indeterminate", "an open request", "open turns and sessions"],
   "a durable journal whose store ends behind a commit": [
     "indeterminate",
     "an open request",
