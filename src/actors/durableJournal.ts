@@ -60,6 +60,8 @@ export class DurableJournal extends Context.Service<
     readonly recovered: Recovered
     /** The log behind a cursor, then everything that is committed. */
     readonly follow: (options: FollowOptions) => Effect.Effect<Reader, Effect.Error<ReturnType<typeof openReader>>>
+    /** The number of the last event that is gone; 0 for none. A cursor before it has expired, or is about to. */
+    readonly prunedThrough: () => number
     /** Keeps them as durable as events. If interrupted it is done all the same. */
     readonly record: (records: ReadonlyArray<StoredRecord>) => Effect.Effect<void, JournalFailed>
     readonly peers: Peers
@@ -247,6 +249,7 @@ const make = Effect.fnUntraced(function* ({
         sourceInstanceId,
         recovered: { requests: loaded.requests, records: loaded.records, indeterminate },
         follow: (follow) => openReader(store, log, follow),
+        prunedThrough: retention.prunedThrough,
         record: (records) => (records.length === 0 ? Effect.void : persist(changesOf(records))),
         peers: makePeers(loaded.peers, log.lastSeq, retention.prunedThrough, persist),
         commands

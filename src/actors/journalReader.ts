@@ -2,7 +2,8 @@
  * Reading the log from a cursor: first what is stored, then what is committed, in one order.
  *
  * Guarantees: no gap and no repetition, for the reader's place is its cursor and nothing else; a reader that stands still costs
- * nothing and holds up nobody, until its cursor expires. Bounds: what is read at once.
+ * nothing and holds up nobody, until its cursor expires; one that looks for few events lets others run meanwhile. Bounds: what is
+ * read at once.
  */
 import * as Effect from "effect/Effect"
 import { CursorBeyond, type CursorExpired, invariant, type JournalFailed, type StoreFailed } from "../schema/errors.ts"
@@ -12,8 +13,8 @@ import type { JournalStore, StoredEvent } from "../services/JournalStore.ts"
 export interface FollowOptions {
   /** The number of the last event that the reader has; 0 for none. */
   readonly after: number
-  readonly runId?: string
-  readonly sessionId?: string
+  /** Which events it gets. Default: all. */
+  readonly matches?: (event: { readonly runId: string; readonly sessionId: string }) => boolean
 }
 
 export interface Reader {
@@ -32,12 +33,9 @@ export interface Log {
 export const openReader = (
   store: JournalStore["Service"],
   log: Log,
-  { after, runId, sessionId }: FollowOptions
+  { after, matches = () => true }: FollowOptions
 ): Effect.Effect<Reader, CursorBeyond | CursorExpired | StoreFailed> => {
   let cursor = after
-
-  const matches = (event: StoredEvent) =>
-    (runId === undefined || event.runId === runId) && (sessionId === undefined || event.sessionId === sessionId)
 
   /** Not what is stored and not yet known to be: a peer that acknowledged it would be ahead of the journal. */
   const read = () =>
@@ -61,7 +59,7 @@ export const openReader = (
       invariant(events.length > 0, "what is committed can be read", String(cursor))
       cursor = events.at(-1)?.seq ?? cursor
       const own = events.filter(matches)
-      return own.length > 0 ? Effect.succeed(own) : take
+      return own.length > 0 ? Effect.succeed(own) : Effect.andThen(Effect.yieldNow, take)
     })
   })
 

@@ -5,6 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import { DurableJournal } from "../../src/actors/durableJournal.ts"
 import { Journal } from "../../src/actors/Journal.ts"
+import type { FollowOptions } from "../../src/actors/journalReader.ts"
 import {
   AcknowledgementRefused,
   CursorBeyond,
@@ -26,8 +27,8 @@ const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 const sequences = (events: ReadonlyArray<Event> | undefined) => events?.map((event) => event.sourceSeq)
 
-const follow = (after: number, about: { readonly runId?: string; readonly sessionId?: string } = {}) =>
-  Effect.flatMap(DurableJournal, (journal) => journal.follow({ after, ...about }))
+const follow = (after: number, matches?: NonNullable<FollowOptions["matches"]>) =>
+  Effect.flatMap(DurableJournal, (journal) => journal.follow(matches === undefined ? { after } : { after, matches }))
 
 const peers = Effect.map(DurableJournal, (journal) => journal.peers)
 
@@ -296,20 +297,46 @@ describe("a reader of the log", () => {
     )
   })
 
-  it.effect("of one run or one session waits for its events", () =>
+  it.effect("of some events waits for them", () =>
     inLife(
       probedStore(),
       Effect.gen(function* () {
         const journal = yield* Journal
         const places = [{ runId: "r1" }, { runId: "r2" }, { runId: "r1", sessionId: "s2" }]
         yield* Effect.forEach(places, (place) => journal.force(entry([started()], place)))
-        expect((yield* (yield* follow(0, { runId: "r1" })).take).map(({ seq }) => seq)).toEqual([1, 3])
-        expect((yield* (yield* follow(0, { sessionId: "s2" })).take).map(({ seq }) => seq)).toEqual([3])
-        const reader = yield* follow(0, { runId: "r3" })
+        expect((yield* (yield* follow(0, ({ runId }) => runId === "r1")).take).map(({ seq }) => seq)).toEqual([1, 3])
+        expect((yield* (yield* follow(0, ({ sessionId }) => sessionId === "s2")).take).map(({ seq }) => seq)).toEqual([
+          3
+        ])
+        const reader = yield* follow(0, ({ runId }) => runId === "r3")
         const waiting = yield* fork(reader.take)
         yield* force(started())
         yield* journal.force(entry([started()], { runId: "r3" }))
         expect((yield* Fiber.join(waiting)).map(({ seq }) => seq)).toEqual([5])
+      })
+    )
+  )
+
+  it.effect("of few events lets others run while it looks for them", () =>
+    inLife(
+      probedStore(),
+      Effect.gen(function* () {
+        const [batches, size] = [5, limits.journalReadEventsMax]
+        yield* append(...sized(batches * size, 1))
+        yield* (yield* Journal).force(entry([started()], { runId: "r2" }))
+        const reader = yield* follow(0, ({ runId }) => runId === "r2")
+        let turns = 0
+        const other = Effect.forever(
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.sync(() => turns++)
+          ),
+          { disableYield: true }
+        )
+        const running = yield* fork(other)
+        expect((yield* reader.take).map(({ seq }) => seq)).toEqual([batches * size + 1])
+        expect(turns).toBeGreaterThanOrEqual(batches)
+        yield* Fiber.interrupt(running)
       })
     )
   )
@@ -338,6 +365,7 @@ describe("a reader of the log", () => {
         expect(error).toBeInstanceOf(CursorExpired)
         const oldest = error instanceof CursorExpired ? error.oldest : Number.NaN
         expect(oldest).toBeGreaterThan(2)
+        expect((yield* DurableJournal).prunedThrough()).toBe(oldest - 1)
         expect(yield* Effect.exit(follow(0))).toEqual(Exit.fail(new CursorExpired({ after: 0, oldest })))
         expect((yield* (yield* follow(oldest - 1)).take)[0]?.seq).toBe(oldest)
       }),
