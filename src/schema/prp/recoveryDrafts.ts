@@ -60,19 +60,30 @@ const decodeCreated = Schema.decodeUnknownSync(Created)
 const decodeTurn = Schema.decodeUnknownSync(OpenTurn)
 const decodeSession = Schema.decodeUnknownSync(OpenSession)
 
-/** Nobody will answer it: the process that asked is gone. */
-const requestLost = ({ payload: { request }, turnId }: typeof Created.Type): EventDraft =>
-  draftOf(
+/** Nobody will answer it: the process that asked is gone. Told again is what was asked, not what it was about: that may be large. */
+const requestLost = ({ payload: { request }, turnId }: typeof Created.Type): EventDraft => {
+  const { choices, prompt, requestId, requestKind, schema, type } = request
+  const asked = {
+    schema,
+    requestKind,
+    requestId,
+    type,
+    status: "expired",
+    prompt,
+    ...(choices === undefined ? {} : { choices })
+  }
+  return draftOf(
     "runtime_request.expired",
     {
-      requestId: request.requestId,
+      requestId,
       requestKind: "runtime",
       replayAllowed: false,
-      request: { ...request, status: "expired" },
+      request: asked,
       reason: "provider_process_lost"
     },
     turnId === undefined ? {} : { turnId }
   )
+}
 
 /** Its items stay as they are: how they would have ended, nobody knows. */
 const turnLost = (turnId: string): EventDraft =>

@@ -11,8 +11,11 @@ const request = {
   status: "pending",
   prompt: "May I?",
   choices: [{ key: "a", label: "Yes" }],
-  target: "file.txt"
+  content: ["of any size"]
 } as const
+
+const { content: _, ...contractual } = request
+const asked = { ...contractual, status: "expired" }
 
 const created = eventOf(draftOf("runtime_request.created", { request }, { turnId: "t1" }))
 
@@ -44,13 +47,14 @@ describe("recoveryOf", () => {
           requestKind: "runtime",
           replayAllowed: false,
           reason: "provider_process_lost",
-          request: { ...request, status: "expired" }
+          request: asked
         }
       },
       { turnId: "t1", payload: { status: "failed", reason: "runner_restarted" } },
       { turnId: "t2", payload: { status: "failed", reason: "runner_restarted" } },
       { payload: { code: "provider_process_lost", reason: "runner_restarted" } }
     ])
+    expect(Object(drafts[0]?.payload).request).toStrictEqual(asked)
   })
 
   it("says nothing where nothing was open", () => {
