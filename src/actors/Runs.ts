@@ -137,7 +137,9 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
     const over = [...runs].filter(([, { life }]) => life.record().runState === "terminal")
     const forgotten = over.slice(0, Math.max(0, over.length - limits.rememberedRunsMax)).map(([runId]) => runId)
     for (const runId of forgotten) runs.delete(runId)
-    return Effect.ignore(durable.record(forgotten.map((id) => ({ kind: "run", id, value: undefined }))))
+    const records = forgotten.map((id) => ({ kind: "run", id, value: undefined }) as const)
+    // What cannot be stored any more is told by whatever comes next.
+    return Effect.ignore(Effect.andThen(durable.commands.forget(forgotten.map(streamOf)), durable.record(records)))
   })
 
   const statusOf = ({ life }: OwnedRun): RunStatus => {

@@ -32,6 +32,8 @@ export interface CommandLog {
     outcome: CommandOutcome
   ) => Effect.Effect<CommandEntry, CommandOutcomeRefused | JournalFailed>
   readonly journal: (stream: string) => CommandJournal
+  /** As if the stream had never had a command. If interrupted it is done all the same. */
+  readonly forget: (streams: ReadonlyArray<string>) => Effect.Effect<void, JournalFailed>
 }
 
 type Persist = (changes: ReadonlyArray<Change>) => Effect.Effect<void, JournalFailed>
@@ -54,6 +56,13 @@ export const makeCommandLog = (loaded: ReadonlyMap<string, CommandJournal>, pers
 
   const commands: CommandLog = {
     journal,
+    forget: (streams) =>
+      Effect.suspend(() => {
+        const known = streams.filter((stream) => journals.delete(stream))
+        return known.length === 0
+          ? Effect.void
+          : persist(known.map((stream) => ({ _tag: "CommandsForgotten", stream })))
+      }),
     admit: Effect.fnUntraced(function* (stream, command) {
       const admission = yield* Effect.fromResult(admitCommand(journal(stream), command))
       if (admission._tag === "Execute") yield* keep(stream, admission.journal, admission.entry)

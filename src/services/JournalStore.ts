@@ -48,6 +48,8 @@ export type Change =
       readonly entry: CommandEntry
       readonly compactedThrough: number
     }
+  /** Nothing is known of its commands any more, as if there had been none. */
+  | { readonly _tag: "CommandsForgotten"; readonly stream: string }
   /** `undefined`: it is not open any more. */
   | { readonly _tag: "Request"; readonly requestId: string; readonly created: unknown }
   /** `undefined`: removed. */

@@ -52,6 +52,9 @@ export const makeMemoryStore = (): JournalStore["Service"] => {
         streams.set(stream, { compactedThrough, entries })
         return
       }
+      case "CommandsForgotten":
+        streams.delete(change.stream)
+        return
       case "Request":
         keep(requests, change.requestId, change.created)
         return

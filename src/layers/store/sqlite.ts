@@ -118,6 +118,9 @@ const writeOther = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, change
       yield* sql`DELETE FROM commands WHERE stream = ${stream} AND controller_seq <= ${compactedThrough}`
       return yield* sql`INSERT OR REPLACE INTO streams VALUES (${stream}, ${compactedThrough})`
     }
+    case "CommandsForgotten":
+      yield* sql`DELETE FROM commands WHERE stream = ${change.stream}`
+      return yield* sql`DELETE FROM streams WHERE stream = ${change.stream}`
     case "Request":
       return change.created === undefined
         ? yield* sql`DELETE FROM requests WHERE request_id = ${change.requestId}`

@@ -504,6 +504,7 @@ describe("a run without an agent", () => {
           const left = (yield* runs.statuses).map(({ runId }) => runId)
           expect(left).toHaveLength(limits.rememberedRunsMax + 1)
           expect(left).not.toContain("r0")
+          expect(yield* controllerOf("r0").send("run.prepare", prepare)).toMatchObject({ status: "completed" })
         })
       )
   )

@@ -151,6 +151,19 @@ export const storeCases: Readonly<Record<string, StoreCase>> = {
       { loads: { peers: new Map([["a", 9]]) } }
     ]
   },
+  "the commands of a stream are forgotten, and only they": {
+    steps: [
+      { commit: [command("x", entry(1, "completed")), command("y", entry(1, "pending"))] },
+      {
+        commit: [
+          { _tag: "CommandsForgotten", stream: "x" },
+          { _tag: "CommandsForgotten", stream: "z" }
+        ]
+      },
+      { loads: { commands: new Map([["y", { lastSeq: 1, compactedThrough: 0, entries: [entry(1, "pending")] }]]) } }
+    ]
+  },
+
   "commands are kept per stream, changed in place, and compacted": {
     steps: [
       { commit: [command("x", entry(1, "pending")), command("y", entry(1, "pending"))] },
