@@ -211,12 +211,13 @@ const invalid = (reason: string) => Result.fail(rejected("invalid_resolution", r
  * The first is meant where no choice is named. An agent's "always" is not proven to end with its session, so nothing is
  * accepted for the session; whoever wants it names it.
  */
-const optionKinds: Readonly<Record<"accept" | "accept_for_session" | "decline" | "submit", ReadonlyArray<OptionKind>>> = {
-  accept: ["allow_once", "allow_always"],
-  accept_for_session: [],
-  decline: ["reject_once", "reject_always"],
-  submit: []
-}
+const optionKinds: Readonly<Record<"accept" | "accept_for_session" | "decline" | "submit", ReadonlyArray<OptionKind>>> =
+  {
+    accept: ["allow_once", "allow_always"],
+    accept_for_session: [],
+    decline: ["reject_once", "reject_always"],
+    submit: []
+  }
 
 /** Why the command meets another state than it presumes; `undefined`: it does not. */
 export const unmetPrecondition = (

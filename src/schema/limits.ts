@@ -298,8 +298,8 @@ export const limits = {
 
   // Runs of control planes
 
-  /** Runs that have not ended: each may have an agent. */
-  liveRunsMax: 1024,
+  /** Runs that have not ended. What a restart says of all of them must fit into the reserve of a journal that is full. */
+  liveRunsMax: 128,
   /** Runs that have ended and are still told of. A run id may be used again when it is forgotten. */
   rememberedRunsMax: 1024,
   /** A run without an agent, prepared or suspended, ends when nobody has opened it for so long. */
