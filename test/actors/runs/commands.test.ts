@@ -491,16 +491,17 @@ describe("a run without an agent", () => {
         Effect.gen(function* () {
           const runs = yield* Runs
           for (let n = 0; n < limits.liveRunsMax; n++) {
-          expect((yield* controllerOf(`r${n}`).send("run.prepare", prepare)).status).toBe("completed")
-        }
-        expect(yield* controllerOf("one-more").send("run.prepare", prepare)).toMatchObject({ code: "too_many_runs" })
-        const end = (n: number) => controllerOf(`r${n}`).send("run.cancel", {}, { controllerSeq: 2, commandId: "cancel" })
-        for (let n = 0; n < limits.liveRunsMax; n++) yield* end(n)
-        for (let n = limits.liveRunsMax; n < limits.rememberedRunsMax; n++) {
-          yield* controllerOf(`r${n}`).send("run.prepare", prepare)
-          yield* end(n)
-        }
-        yield* controllerOf("next").send("run.prepare", prepare)
+            expect((yield* controllerOf(`r${n}`).send("run.prepare", prepare)).status).toBe("completed")
+          }
+          expect(yield* controllerOf("one-more").send("run.prepare", prepare)).toMatchObject({ code: "too_many_runs" })
+          const end = (n: number) =>
+            controllerOf(`r${n}`).send("run.cancel", {}, { controllerSeq: 2, commandId: "cancel" })
+          for (let n = 0; n < limits.liveRunsMax; n++) yield* end(n)
+          for (let n = limits.liveRunsMax; n < limits.rememberedRunsMax; n++) {
+            yield* controllerOf(`r${n}`).send("run.prepare", prepare)
+            yield* end(n)
+          }
+          yield* controllerOf("next").send("run.prepare", prepare)
           expect(yield* runs.statuses).toHaveLength(limits.rememberedRunsMax + 1)
           yield* controllerOf("next").send("run.cancel", {}, { controllerSeq: 2, commandId: "cancel" })
           yield* controllerOf("last").send("run.prepare", prepare)

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Connections from "../../../src/actors/Connections.ts"
 import * as durableJournal from "../../../src/actors/durableJournal.ts"
+import type * as Journal from "../../../src/actors/Journal.ts"
 import * as Registry from "../../../src/actors/kernel/Registry.ts"
 import * as Runner from "../../../src/actors/Runner.ts"
 import * as Runs from "../../../src/actors/Runs.ts"
@@ -70,7 +71,7 @@ export interface Host {
   readonly agents: ReadonlyArray<FakeAgent>
   /** One life of the runner over the store. Its end is that of a process that had time to end. */
   readonly inLife: <A, E>(
-    effect: Effect.Effect<A, E, Runs.Runs | durableJournal.DurableJournal | Runner.Runner>
+    effect: Effect.Effect<A, E, Runs.Runs | durableJournal.DurableJournal | Journal.Journal | Runner.Runner>
   ) => Effect.Effect<A, E>
 }
 

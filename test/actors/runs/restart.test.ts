@@ -1,7 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { DurableJournal } from "../../../src/actors/durableJournal.ts"
+import { Journal } from "../../../src/actors/Journal.ts"
 import { Runs } from "../../../src/actors/Runs.ts"
+import { limits } from "../../../src/schema/limits.ts"
 import { decodePrp } from "../../../src/schema/prp/contract/decode.ts"
+import { append, sized } from "../durableHost.ts"
 import { controllerOf, type Host, logged, makeHost, operator, prepare, typesOf } from "./controller.ts"
 
 /** From now on the store takes nothing: what the process still says is lost, as with a process that is killed. */
@@ -186,3 +190,50 @@ describe("without a store", () => {
     })
   )
 })
+
+describe("a journal that is full", () => {
+  it.effect("has room for what a restart has to say of as many runs as there may be", () =>
+    Effect.gen(function* () {
+      const host = makeHost()
+      const peer = Effect.flatMap(DurableJournal, (journal) => journal.peers.register("control-plane"))
+      yield* host.inLife(
+        Effect.gen(function* () {
+          yield* peer
+          for (let n = 0; n < limits.liveRunsMax; n++) {
+            const controller = controllerOf(`r${n}`)
+            yield* controller.send("run.prepare", prepare)
+            yield* controller.send("session.open")
+            yield* controller.send("turn.start", { turnId: `t${n}`, text: "ask" })
+          }
+          for (let tries = 0; tries < 1000 && (yield* asked(host)) < limits.liveRunsMax; tries++) yield* Effect.yieldNow
+          expect(yield* asked(host)).toBe(limits.liveRunsMax)
+          yield* filled
+          yield* crash(host)
+        })
+      )
+      repaired(host)
+      yield* host.inLife(
+        Effect.gen(function* () {
+          expect((yield* statuses).map(({ runState }) => runState)).toEqual(
+            Array.from({ length: limits.liveRunsMax }, () => "terminal")
+          )
+          expect((yield* Runs).runnerState()).toBe("ready")
+        })
+      )
+    })
+  )
+})
+
+/** Nobody acknowledges, so the log fills until an event has to wait. */
+const filled = Effect.gen(function* () {
+  const journal = yield* Journal
+  yield* Effect.forkScoped(Effect.forever(append(...sized(1, 256 * 1024))))
+  for (let tries = 0; tries < 10_000; tries++) {
+    if ((yield* Effect.result(journal.admitsTurns))._tag === "Failure") return
+    yield* Effect.yieldNow
+  }
+  return yield* Effect.die(new Error("never full"))
+}).pipe(Effect.scoped)
+
+const asked = ({ probe }: Host) =>
+  Effect.map(logged(probe), (events) => events.filter((event) => event.eventType === "runtime_request.created").length)
