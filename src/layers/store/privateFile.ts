@@ -29,10 +29,11 @@ export const preparePrivateFile = (file: string): Effect.Effect<void, StoreRefus
     }
   })
 
-const refusalOf = (
+/** Why this is no private file or folder of ours; `undefined`: it is one. */
+export const refusalOf = (
   found: fs.Stats,
   what: "folder" | "file"
-): readonly [reason: StoreRefused["reason"], detail: string] | undefined => {
+): readonly [reason: "symlink" | "unusable" | "not_private", detail: string] | undefined => {
   if (found.isSymbolicLink()) return ["symlink", `the ${what} is a symbolic link`]
   if (what === "folder" ? !found.isDirectory() : !found.isFile()) return ["unusable", `it is no ${what}`]
   if (found.uid !== process.getuid?.()) return ["not_private", `the ${what} belongs to another user`]

@@ -11,9 +11,14 @@ let names: ReadonlySet<PropertyKey> | undefined
 
 /** A payload that depends on another property is behind a check, where a walk does not get to. */
 const allNames = (): ReadonlySet<PropertyKey> => {
-  const found = new Set<PropertyKey>()
   const roots = [prpSchemas, payloadsV1, payloadsV2].flatMap((table) => Object.values(table))
-  for (const { ast } of [...roots, GoalSetPayload]) addNames(ast, found)
+  return namesOf([...roots, GoalSetPayload])
+}
+
+/** Of these schemas, at every level. */
+export const namesOf = (roots: ReadonlyArray<{ readonly ast: SchemaAST.AST }>): ReadonlySet<PropertyKey> => {
+  const found = new Set<PropertyKey>()
+  for (const { ast } of roots) addNames(ast, found)
   return found
 }
 
