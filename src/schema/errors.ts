@@ -489,6 +489,27 @@ export class ConnectRefused extends Schema.TaggedError<ConnectRefused>()("Connec
   detail: Schema.String
 }) {}
 
+/** The folder is not used for tokens, or cannot be. What is there is left as it was. */
+export class TokenFolderUnusable extends Schema.TaggedError<TokenFolderUnusable>()("TokenFolderUnusable", {
+  code: Schema.tag("token_folder_unusable"),
+  path: Schema.String,
+  reason: Schema.Literals(["symlink", "not_private", "unusable"]),
+  detail: Schema.String
+}) {}
+
+/** No token was made. `limit` is the bound that was passed. */
+export class TokenMintRefused extends Schema.TaggedError<TokenMintRefused>()("TokenMintRefused", {
+  code: Schema.tag("token_mint_refused"),
+  reason: Schema.Literals(["company_id_invalid", "run_id_invalid", "too_many_runs", "ttl_invalid", "too_many_tokens"]),
+  limit: Schema.Number
+}) {}
+
+/** The text is no token that is good. For the log of the operator; its bearer is told nothing of it. */
+export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", {
+  code: Schema.tag("token_refused"),
+  reason: Schema.Literals(["malformed", "unknown", "expired"])
+}) {}
+
 /** The runner has ended our connection. `facts` belong to the code. */
 export class RunnerRefused extends Schema.TaggedError<RunnerRefused>()("RunnerRefused", {
   code: Schema.String,

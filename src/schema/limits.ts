@@ -296,6 +296,15 @@ export const limits = {
   socketPathBytesMax: 107,
   socketPathBytesMaxOnMac: 103,
 
+  /** Tokens that are good at once, how long one may be, and the runs that one names. */
+  tokensMax: 1024,
+  tokenTtlMsMax: 30 * 24 * 3_600_000,
+  tokenRunIdsMax: 256,
+  /** The file of a token: as many ids as it may name, and what is around them. */
+  tokenFileBytesMax: 64 * KiB,
+  /** A revocation is noticed within this time. */
+  tokenPollMs: 1_000,
+
   // Runs of control planes
 
   /** Runs that have not ended. What a restart says of all of them must fit into the reserve of a journal that is full. */
