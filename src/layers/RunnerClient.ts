@@ -8,6 +8,7 @@ import { Ids } from "../services/Ids.ts"
 import { RunnerClient } from "../services/RunnerClient.ts"
 import { connectRunner } from "./transport/runnerConnection.ts"
 import { connectUnixSocket } from "./transport/unixSocket.ts"
+import { connectWebSocket } from "./transport/webSocketClient.ts"
 
 /** `open` gives a new channel each time. */
 export const layerOver = (
@@ -30,3 +31,7 @@ export const layerOver = (
 /** Of the runner that listens on this socket. */
 export const layerUnixSocket = (path: string): Layer.Layer<RunnerClient, never, Ids> =>
   layerOver(connectUnixSocket(path))
+
+/** Of the runner at this address, for the bearer of a token. */
+export const layerWebSocket = (url: string, token: string): Layer.Layer<RunnerClient, never, Ids> =>
+  layerOver(connectWebSocket(url, token))

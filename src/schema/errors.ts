@@ -504,7 +504,7 @@ export class TokenMintRefused extends Schema.TaggedError<TokenMintRefused>()("To
   limit: Schema.Number
 }) {}
 
-/** The text is no token that is good. For the log of the operator; its bearer is told nothing of it. */
+/** The text is no token that is good. Its bearer is not told why. */
 export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", {
   code: Schema.tag("token_refused"),
   reason: Schema.Literals(["malformed", "unknown", "expired"])

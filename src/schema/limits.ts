@@ -277,6 +277,8 @@ export const limits = {
   runnerFrameBytesMax: 16 * MiB + 64 * KiB,
   /** Whoever connects says who it is within this time, and whoever it connects to answers within it. */
   helloMs: 5_000,
+  /** How often a listener looks for handshakes that take too long. */
+  handshakeCheckMs: 500,
   /** A side that closes still sends what it has for this long. */
   frameChannelCloseMs: 2_000,
   /** Runs that a welcome shows, the newest, and their size; the others are counted. */
