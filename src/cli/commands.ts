@@ -13,6 +13,7 @@ import { durationMsOf } from "./duration.ts"
 import { UsageInvalid } from "../schema/errors.ts"
 import type { ExitCode } from "./exitCode.ts"
 import { makePrpCommand } from "./prpCommands.ts"
+import { makeServeCommands } from "./serveCommands.ts"
 
 /** `done` gets the code to exit with. */
 export const makeCommands = (done: (code: ExitCode) => void) => {
@@ -62,7 +63,7 @@ export const makeCommands = (done: (code: ExitCode) => void) => {
 
   return Command.make("greenroom").pipe(
     Command.withDescription("Runs coding agents as supervised actors: every process is owned, every turn ends once."),
-    Command.withSubcommands([run, agents, setup, doctor, makePrpCommand(done)])
+    Command.withSubcommands([run, ...makeServeCommands(done), agents, setup, doctor, makePrpCommand(done)])
   )
 }
 

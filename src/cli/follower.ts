@@ -15,6 +15,8 @@ import type { Interrupts } from "./signals.ts"
 
 export interface Follower {
   readonly view: () => View
+  /** Waits for the reader of stdout. */
+  readonly show: (events: ReadonlyArray<Event>) => Effect.Effect<void>
   /** Ends with the subscription. */
   readonly follow: (subscription: Subscription) => Effect.Effect<void>
 }
@@ -38,10 +40,12 @@ export const makeFollower = ({ screen, interrupts, paint, json }: FollowerOption
       : outputs
   }
 
-  const show = (events: ReadonlyArray<Event>) => {
+  const print = (events: ReadonlyArray<Event>) => {
     const outputs = events.flatMap(outputsOf)
     return isRead ? screen.print(outputs) : Effect.void
   }
+
+  const show = (events: ReadonlyArray<Event>) => Effect.catch(print(events), () => readerGone)
 
   const readerGone = Effect.suspend(() => {
     isRead = false
@@ -50,11 +54,12 @@ export const makeFollower = ({ screen, interrupts, paint, json }: FollowerOption
 
   return {
     view: () => view,
+    show,
     follow: Effect.fnUntraced(function* (subscription) {
       for (;;) {
         const events = yield* subscription.take
         if (events === undefined) return
-        yield* Effect.catch(show(events), () => readerGone)
+        yield* show(events)
       }
     })
   }

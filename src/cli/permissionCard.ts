@@ -32,14 +32,14 @@ export interface Question {
   readonly choices: ReadonlyArray<Choice>
 }
 
-/** `native`: the params of the agent's request, from which only the command is taken. */
+/** `native`: the params of the agent's request, from which only the command is taken; without them what the event shows. */
 export const questionOf = (request: RuntimeRequest, native: unknown): Question => ({
   requestId: request.requestId,
   title: request.prompt,
   kind: textAt(request, "toolKind") ?? "unknown",
   target: textAt(request, "target", "path"),
   content: request["content"],
-  command: commandOf(nativeAt(native, "toolCall", "rawInput")),
+  command: commandOf(nativeAt(native, "toolCall", "rawInput") ?? shownInput(request)),
   choices: choicesOf(request.choices ?? [])
 })
 
@@ -131,6 +131,16 @@ const textAt = (value: unknown, ...path: ReadonlyArray<string>): string | undefi
 }
 
 /** Agents give a command as text or as a list of words. */
+/** What is cut is no command. */
+const shownInput = ({ toolInput, toolInputWhole }: RuntimeRequest): unknown => {
+  if (typeof toolInput !== "string" || toolInputWhole !== true) return undefined
+  try {
+    return JSON.parse(toolInput)
+  } catch {
+    return undefined
+  }
+}
+
 const commandOf = (rawInput: unknown): string | undefined => {
   const command = nativeAt(rawInput, "command")
   if (Array.isArray(command) && command.every((word) => typeof word === "string")) return command.join(" ")

@@ -18,16 +18,23 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import type {
   AgentInstallFailed,
   AgentMissing,
+  ConnectRefused,
+  ListenRefused,
   OutputClosed,
   PlatformUnsupported,
   ProfileInvalid,
+  StoreFailed,
+  StoreRefused,
+  TokenFolderUnusable,
   UsageInvalid
 } from "../schema/errors.ts"
 import { version } from "../schema/version.ts"
+import type { ConnectionLost } from "../services/RunnerClient.ts"
 import { makeCommands } from "./commands.ts"
 import { errorLines } from "./errorLines.ts"
 import { codeOfError, type ExitCode, exitCodes } from "./exitCode.ts"
 import { stderrStream, stdoutStream } from "./outputStream.ts"
+import { serveWords } from "./serveWords.ts"
 import { shownLine } from "./shownText.ts"
 
 /** Resolves with what the process is to exit with; never rejects. */
@@ -47,6 +54,12 @@ export const main = async (args: ReadonlyArray<string>): Promise<ExitCode> => {
 
 type Failure =
   | CliError.CliError
+  | ConnectionLost
+  | ConnectRefused
+  | ListenRefused
+  | StoreFailed
+  | StoreRefused
+  | TokenFolderUnusable
   | AgentInstallFailed
   | AgentMissing
   | OutputClosed
@@ -68,6 +81,15 @@ const failed = (error: Failure, done: (code: ExitCode) => void): Effect.Effect<v
     case "AgentInstallFailed":
       done(exitCodes.failed)
       return say(`${error.package} could not be installed (${error.reason}): ${shownLine(error.detail)}`)
+    case "ConnectRefused":
+    case "FrameChannelClosed":
+    case "ListenRefused":
+    case "RunnerRefused":
+    case "StoreFailed":
+    case "StoreRefused":
+    case "TokenFolderUnusable":
+      done(exitCodes.failed)
+      return say(serveWords(error))
     case "OutputClosed":
       return Effect.void
     case "ShowHelp":

@@ -29,7 +29,7 @@ const talk = Effect.gen(function* () {
   const keys = yield* Queue.unbounded<string>()
   let view: View = newView
   yield* startDialogue({
-    follower: { view: () => view, follow: () => Effect.void },
+    follower: { view: () => view, show: () => Effect.void, follow: () => Effect.void },
     screen: {
       print: () => Effect.void,
       show: (footer) => Effect.map(Clock.currentTimeMillis, (atMs) => void footers.push({ atMs, footer }))
