@@ -468,7 +468,7 @@ export class FrameChannelClosed extends Schema.TaggedError<FrameChannelClosed>()
 export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", {
   code: Schema.tag("listen_refused"),
   address: Schema.String,
-  reason: Schema.Literals(["path_too_long", "in_use", "foreign", "symlink", "not_private", "not_loopback", "unusable"]),
+  reason: Schema.Literals(["path_too_long", "in_use", "foreign", "symlink", "not_private", "unusable"]),
   detail: Schema.String,
   limitBytes: Schema.optionalKey(Schema.Number)
 }) {}

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { connectRunner } from "../../src/layers/transport/runnerConnection.ts"
+import { connectWebSocket } from "../../src/layers/transport/webSocketClient.ts"
 import { connectUnixSocket } from "../../src/layers/transport/unixSocket.ts"
 import * as Ids from "../../src/services/Ids.ts"
 import type { RunnerConnection } from "../../src/services/RunnerClient.ts"
@@ -92,6 +93,35 @@ describe("greenroom serve", { timeout: 120_000 }, () => {
     ).toEqual([
       expect.objectContaining({ kind: "error", payload: expect.objectContaining({ code: "schema_validation" }) })
     ])
+  })
+
+  it("lets the bearer of a token reach the runs of its company over a WebSocket, and tells its health to all", async () => {
+    const running = await serving("--listen", "0")
+    const { webSocket }: { readonly webSocket: string } = JSON.parse(running.stdout())
+    const health = await fetch(new URL("/health", webSocket.replace("ws:", "http:")))
+    expect(await health.json()).toMatchObject({ runnerState: "ready", version: expect.any(String) })
+    const { stdout } = await greenroom(world, ["token", "mint", "--company", "acme", "--state", state()])
+    await asController(asking)
+    const asTenant = (token: string) =>
+      Effect.runPromise(
+        connectWebSocket(webSocket, token).pipe(
+          Effect.flatMap((channel) => connectRunner(channel, { name: null, events: false })),
+          Effect.provide(Ids.layer),
+          Effect.flatMap((connection) =>
+            Effect.gen(function* () {
+              const own = { provider: { kind: "bundled", cwd: world.workspace } }
+              yield* connection.command("run-2", "run.prepare", own)
+              const foreign = yield* connection.command("run-1", "session.snapshot", {})
+              const seen = yield* connection.command("run-2", "session.snapshot", {})
+              return [connection.welcome.runs.length, foreign.code, seen.status]
+            })
+          ),
+          Effect.scoped
+        )
+      )
+    expect(await asTenant(stdout.trim())).toEqual([0, "run_unknown", "completed"])
+    await expect(asTenant("nobody.nothing")).rejects.toMatchObject({ reason: "unauthorized" })
+    await ended(running)
   })
 
   it("is missed with a hint", async () => {
