@@ -11,6 +11,7 @@ import { version as runnerVersion } from "../schema/version.ts"
 import { journalRefused, refused } from "./controlFeed.ts"
 import { DurableJournal } from "./durableJournal.ts"
 import { Journal } from "./Journal.ts"
+import { companyPrefix, peerName } from "./peerNames.ts"
 import { Runs } from "./Runs.ts"
 
 /** The insides of a runner. */
@@ -52,12 +53,6 @@ export const introduce = Effect.fnUntraced(function* (hello: Hello, authority: A
   }
   return introduction
 })
-
-/** No id has a slash, so no two tenants share a name. */
-const peerName = (authority: Authority, name: string): string =>
-  authority._tag === "Operator" ? `operator/${name}` : `${companyPrefix(authority)}${name}`
-
-const companyPrefix = ({ companyId }: Extract<Authority, { _tag: "Tenant" }>) => `company/${companyId}/`
 
 const register = Effect.fnUntraced(function* (journal: DurableJournal["Service"], authority: Authority, name: string) {
   const peer = peerName(authority, name)
