@@ -17,7 +17,8 @@ import type { HarnessExit } from "../../src/schema/prp/rules/terminalReconciliat
 import { type AgentLink, AgentLinks, type CleanupReport } from "../../src/services/AgentLink.ts"
 import type { Backend, ProcessExit } from "../../src/services/Os.ts"
 import { makeBoundedLines } from "./boundedLines.ts"
-import { initialRun, type RunIdentity, type RunInput, type RunOutput, step } from "./runState.ts"
+import { step } from "./runState.ts"
+import { initialRun, type RunIdentity, type RunInput, type RunOutput } from "./runWork.ts"
 
 export interface LocalRunnerOptions extends RunIdentity {
   /** Of the script. */

@@ -5,7 +5,8 @@ import { limits } from "../../src/schema/limits.ts"
 import { nativeAt } from "../../src/schema/prp/native.ts"
 import { commandLine } from "./controller.ts"
 import { eventsOf, receiptsOf } from "./messages.ts"
-import { initialRun, type RunInput, type RunOutput, step } from "./runState.ts"
+import { step } from "./runState.ts"
+import { initialRun, type RunInput, type RunOutput } from "./runWork.ts"
 
 const identity = { runId: "run_1", normalizedSessionId: "session_1", runnerInstanceId: "runner_1" }
 
