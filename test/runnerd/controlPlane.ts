@@ -2,11 +2,12 @@
  * A control plane that takes a run through a permission to its end, whatever becomes of the runner, and keeps a book of all it
  * has heard.
  */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { connectRunner } from "../../src/layers/transport/runnerConnection.ts"
 import { connectUnixSocket } from "../../src/layers/transport/unixSocket.ts"
-import { CommandUnanswered } from "../../src/schema/errors.ts"
+import type { CommandUnanswered } from "../../src/schema/errors.ts"
 import type { Command } from "../../src/schema/prp/contract/command.ts"
 import type { PrpValue } from "../../src/schema/prp/contract/kinds.ts"
 import type { CommandReply } from "../../src/schema/run.ts"
@@ -72,14 +73,16 @@ export const listen = (connection: RunnerConnection, book: Book) =>
     }
   }).pipe(Effect.ignore)
 
+class NeverHeard extends Data.TaggedError("NeverHeard")<{ readonly heard: ReadonlyArray<string> }> {}
+
 /** Polls the book. The bound is one of real time, far beyond what is needed. */
-export const heard = (book: Book, isSo: (types: ReadonlyArray<string>) => boolean): Effect.Effect<void, Error> =>
+export const heard = (book: Book, isSo: (types: ReadonlyArray<string>) => boolean): Effect.Effect<void, NeverHeard> =>
   Effect.gen(function* () {
     for (let tries = 0; tries < 3000; tries++) {
       if (isSo(typesOf(book))) return
       yield* Effect.sleep(10)
     }
-    return yield* Effect.fail(new Error(`never heard, only ${typesOf(book).join(", ")}`))
+    return yield* new NeverHeard({ heard: typesOf(book) })
   })
 
 const isTurnOver = (types: ReadonlyArray<string>) =>
@@ -157,7 +160,7 @@ export const converse = (folder: string, workspace: string, book: Book): Promise
       const listening = yield* Effect.forkScoped(listen(connection, book))
       const driven = drive(connection, book, workspace).pipe(
         Effect.as(true),
-        Effect.catch((error) => (error instanceof CommandUnanswered ? Effect.succeed(false) : Effect.fail(error)))
+        Effect.catchTag("CommandUnanswered", () => Effect.succeed(false))
       )
       const isDone = yield* Effect.raceFirst(driven, Effect.as(Fiber.await(listening), false))
       if (isDone) yield* Effect.ignore(connection.command(null, "runner.shutdown", {}))

@@ -59,7 +59,7 @@ const converseWith = (daemon: Daemon, folder: string, workspace: string, book: B
   ])
 
 const isGone = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag !== "Error"
+  typeof error === "object" && error !== null && "_tag" in error && error._tag !== "NeverHeard"
 
 const judged = (
   kill: KillPoint,

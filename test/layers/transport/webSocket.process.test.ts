@@ -6,6 +6,7 @@ import * as path from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
@@ -466,8 +467,7 @@ const hosting = Effect.fnUntraced(function* () {
   const { tokens, url } = yield* serving(serveControlPlane)
   const connect = (token: string, name: string | null = "main") =>
     Effect.flatMap(RunnerClient, (client) => client.connect({ name })).pipe(
-      Effect.provide(layerWebSocket(url, token)),
-      Effect.provide(Ids.layer)
+      Effect.provide(Layer.provide(layerWebSocket(url, token), Ids.layer))
     )
   return { tokens, url, connect }
 })
