@@ -14,7 +14,9 @@ import {
   type StoredEvent,
   type StoredRecord
 } from "../../services/JournalStore.ts"
+import { countWithin } from "./countWithin.ts"
 
+/** Empty at first, and gone with the layer. */
 export const layer: Layer.Layer<JournalStore> = Layer.sync(JournalStore)(() => JournalStore.of(makeMemoryStore()))
 
 /** Outlives its holder, as a file does. */
@@ -108,11 +110,4 @@ const journalOf = ({ compactedThrough, entries }: Stream) => ({
 const recordOf = (key: string, value: string): StoredRecord => {
   const [kind, id]: [StoredRecord["kind"], string] = JSON.parse(key)
   return { kind, id, value: JSON.parse(value) }
-}
-
-/** How many events from the first on take so many bytes together; at least one. */
-export const countWithin = (events: ReadonlyArray<{ readonly bytes: number }>, bytesMax: number): number => {
-  let bytes = 0
-  const past = events.findIndex((event, index) => (bytes += event.bytes) > bytesMax && index > 0)
-  return past < 0 ? events.length : past
 }

@@ -6,7 +6,8 @@ import { StoreRefused } from "../../schema/errors.ts"
 
 /**
  * Makes what is missing, folders 0700 and the file 0600, and refuses what is there and not private. An existing file is only
- * looked at: to open and close it would take away the locks that this process may hold on it.
+ * looked at: to open and close it would take away the locks that this process may hold on it. Errors: `StoreRefused`, with
+ * what is wrong.
  */
 export const preparePrivateFile = (file: string): Effect.Effect<void, StoreRefused> =>
   Effect.suspend(() => {

@@ -19,11 +19,15 @@ import {
   type StoredEvent,
   type StoredRecord
 } from "../../services/JournalStore.ts"
-import { countWithin } from "./memory.ts"
+import { countWithin } from "./countWithin.ts"
 import { preparePrivateFile } from "./privateFile.ts"
 import * as sqliteClient from "./sqliteClient.ts"
 import { applicationId, migrate, schemaVersion } from "./sqliteSchema.ts"
 
+/**
+ * Opens the file, which is made if it is missing, and holds it until the layer is released. Errors: `StoreRefused`, with the reason.
+ * If interrupted: the file is closed.
+ */
 export const layer = (options: sqliteClient.SqliteOptions): Layer.Layer<JournalStore, StoreRefused> => {
   const client = Layer.catchTag(sqliteClient.layer(options), "SqlError", (error) =>
     Layer.effect(SqlClient.SqlClient, Effect.fail(refusalOf(options.file, error)))

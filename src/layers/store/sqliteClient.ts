@@ -21,6 +21,7 @@ export interface SqliteOptions {
   readonly synchronous?: "NORMAL" | "FULL"
 }
 
+/** The file is locked from here until the layer is released. Errors: it cannot be opened, or somebody else holds it. */
 export const layer = (options: SqliteOptions): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
 

@@ -26,6 +26,7 @@ const migrations: ReadonlyArray<ReadonlyArray<string>> = [
   ]
 ]
 
+/** The one that this program writes, and the highest that it reads. */
 export const schemaVersion = migrations.length
 
 /** Brings the file from that version to ours, all of the way or not at all. */
