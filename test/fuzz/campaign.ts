@@ -4,8 +4,10 @@ import { type Frame, soundFrames } from "./frames.ts"
 import { decodeFrame, Drifted, judgeFrame, Untyped } from "./judged.ts"
 import { largeMutantOf, mutantOf } from "./mutants.ts"
 
-export const slowestMsMax = 1000
-export const memoryRatioMax = 2
+/** Of processor time, for one frame. */
+const slowestMsMax = 1000
+/** Heap at its peak, beside what the frame takes. */
+const memoryRatioMax = 2
 
 export interface Broken {
   readonly frame: Frame
@@ -23,6 +25,7 @@ export interface Campaign {
   readonly onRun?: (run: number) => void
 }
 
+/** The figures of `runs` mutants. The ratio is 0 when none was large enough to be measured. */
 export const runCampaign = ({ runs, seed, largeEvery, memoryRatio, onBroken, onRun }: Campaign) => {
   const frames = soundFrames()
   const random = randomOf(seed)

@@ -43,6 +43,7 @@ export const decodeFrame = ({ target, bytes }: Frame): void => {
   else refusedWell(decodePrpText(target, decoder.decode(bytes)))
 }
 
+/** By everything that reads such frames. Throws what it did wrong. */
 export const judgeFrame = ({ target, bytes }: Frame): void => {
   if (target === "acp") return judgeOutput(bytes)
   const text = decoder.decode(bytes)
@@ -55,7 +56,7 @@ export const judgeFrame = ({ target, bytes }: Frame): void => {
 }
 
 /** The value of a frame that could be parsed. */
-export const judgeParsed = (kind: PrpKind, value: unknown): void => {
+const judgeParsed = (kind: PrpKind, value: unknown): void => {
   refusedWell(decodePrp(kind, value))
   refusedWell(judgeValue(value))
   for (const request of requests) refusedWell(judgeResolution(request, "turn", value))

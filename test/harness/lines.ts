@@ -14,6 +14,7 @@ export type ReadCommand =
   | { readonly _tag: "Unreadable"; readonly reason: string }
   | { readonly _tag: "Nothing" }
 
+/** `undefined`: a line beyond the bound. */
 export const readCommand = (line: string | undefined): ReadCommand => {
   if (line === undefined) return { _tag: "Unreadable", reason: "a command is longer than the bound" }
   if (line.trim() === "") return { _tag: "Nothing" }
@@ -30,6 +31,7 @@ export const readCommand = (line: string | undefined): ReadCommand => {
 /** A text that is no JSON is no message either. */
 const parsed = (line: string): unknown => Result.getOrUndefined(Result.try(() => JSON.parse(line)))
 
+/** `undefined`: the line is no message. */
 export const readMessage = (line: string): HarnessMessage | undefined =>
   Result.getOrUndefined(decodeMessage(parsed(line)))
 

@@ -21,7 +21,7 @@ export interface ToolOutput {
 export const noOutput: ToolOutput = { text: null, bytes: 0, truncated: false, wholeDigest: null }
 
 /** The output is this text and replaces what was there. */
-export const wholeOutput = (given: string): ToolOutput => {
+const wholeOutput = (given: string): ToolOutput => {
   const text = given.toWellFormed()
   const bytes = utf8Bytes(text)
   return fitsCharacters(text, limits.toolOutputCharactersMax)
@@ -30,7 +30,7 @@ export const wholeOutput = (given: string): ToolOutput => {
 }
 
 /** The output goes on. Once it is cut the whole is not there any more, and its digest is unknown. */
-export const moreOutput = (output: ToolOutput, given: string): ToolOutput => {
+const moreOutput = (output: ToolOutput, given: string): ToolOutput => {
   const more = given.toWellFormed()
   const text = (output.text ?? "") + more
   const bytes = output.bytes + utf8Bytes(more)

@@ -14,12 +14,13 @@ import { payloadsV1, payloadsV2 } from "./payloads.ts"
 import { anyProperty, Id, Name, open, Revision } from "./primitives.ts"
 
 /** What any open payload of v1 may hold besides. */
-export const conventional = {
+const conventional = {
   channel: Schema.optionalKey(Schema.Literals(["progress", "final", "summary", "detail", "unknown"])),
   providerPhase: Schema.optionalKey(Schema.String),
   providerMethod: Schema.optionalKey(Schema.String)
 }
 
+/** An open payload of v1: these properties, and the conventional ones. */
 export const openPayload = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   open({ ...conventional, ...fields })
 
