@@ -2,20 +2,21 @@
  * `npm run fuzz -- [--runs N] [--seed S]`: mutated frames through everything that reads frames from outside. A mutant that
  * throws, is refused without a typed error, is too slow or takes too much memory is saved under `fixtures/prp/fuzz`. Talks on
  * stderr; the last line of stdout is `{"ok": ..., "figures": {...}}`, and the exit code agrees.
+ * Wrong usage: 2.
  */
-import { parseArgs } from "node:util"
+import { commandLine, misused } from "../commandLine.ts"
 import { type Broken, judged, measured, runCampaign } from "./campaign.ts"
 import { memoryRatio } from "./memory.ts"
 import { savedFrames, saveFrame } from "./saved.ts"
 
-const { values } = parseArgs({
-  options: { runs: { type: "string", default: "1000000" }, seed: { type: "string", default: "1" } }
+const values = commandLine("fuzz", {
+  runs: { type: "string", default: "1000000" },
+  seed: { type: "string", default: "1" }
 })
 const runs = Number(values.runs)
 const seed = Number(values.seed)
 if (!Number.isSafeInteger(runs) || runs < 1 || !Number.isSafeInteger(seed)) {
-  console.error("fuzz: --runs and --seed are whole numbers")
-  process.exit(2)
+  misused("fuzz", "--runs and --seed are whole numbers")
 }
 
 const found = { throws: 0, untyped: 0, drifted: 0, slow: 0, memory: 0 }

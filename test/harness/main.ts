@@ -1,12 +1,12 @@
 /**
  * `npm run harness -- [--scripts FOLDER]`: plays every script of a folder, ours by default, as real processes.
  *
- * Prints a table and, as the last line, `{"ok": ..., "figures": {...}}`. The exit code agrees.
+ * Prints a table and, as the last line, `{"ok": ..., "figures": {...}}`. The exit code agrees. Wrong usage: 2.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { parseArgs } from "node:util"
 import { nativeAt } from "../../src/schema/prp/native.ts"
+import { commandLine, misused } from "../commandLine.ts"
 import { makeFolder } from "../process/startHost.ts"
 import { problemsOf } from "./judge.ts"
 import { eventsOf } from "./messages.ts"
@@ -17,7 +17,9 @@ const smallLineBytesMax = 512
 
 const ours = path.join(import.meta.dirname, "../../fixtures/agents/harness/scripts")
 
-const { values } = parseArgs({ options: { scripts: { type: "string", default: ours } } })
+const values = commandLine("harness", { scripts: { type: "string", default: ours } })
+const isFolder = fs.statSync(values.scripts, { throwIfNoEntry: false })?.isDirectory() === true
+if (!isFolder) misused("harness", "--scripts names no folder")
 const names = fs.readdirSync(values.scripts).filter((name) => name.endsWith(".json"))
 const ledgerFolder = makeFolder()
 
