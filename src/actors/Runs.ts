@@ -30,6 +30,7 @@ import { Ids } from "../services/Ids.ts"
 import type { Backend } from "../services/Os.ts"
 import type { HostEnvironment } from "../services/Provider.ts"
 import { Providers } from "../services/Providers.ts"
+import { makeArrivals } from "./arrivals.ts"
 import { indeterminate, notAdmitted, outcomeOf, refusal, replyOf, unreadable } from "./commandReplies.ts"
 import { commandTable } from "./commandTable.ts"
 import { DurableJournal } from "./durableJournal.ts"
@@ -84,6 +85,13 @@ export class Runs extends Context.Service<
 
 type Performed = Effect.Effect<unknown, CommandRejected>
 
+interface Plan {
+  readonly work: Performed
+  readonly order?: Semaphore.Semaphore
+  /** The run that there is once it is done, if it succeeds. */
+  readonly arrives?: string
+}
+
 const isRunId = Schema.is(StableId)
 
 const make = Effect.fnUntraced(function* (options: RunsOptions) {
@@ -102,6 +110,7 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
   const underWay = new Map<string, Deferred.Deferred<CommandReply>>()
   /** Admission of one stream is one step: its commands are queued in the order of their numbers. */
   const admission = Semaphore.makeUnsafe(1)
+  const arrivals = makeArrivals()
   const runnerOrder = Semaphore.makeUnsafe(1)
 
   const begin = ({ record, mcpServers }: Effect.Success<ReturnType<typeof preparedRun>>) =>
@@ -147,6 +156,7 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
 
   const attach = Effect.fnUntraced(function* (runId: string, old: OwnedRun) {
     const from = old.life.record()
+    if (runs.get(runId) !== undefined) return yield* rejected("run_exists", "the run was prepared before")
     const given = yield* old.life.handOver(runId)
     const record: RunRecord = { ...from, runId, lastTurn: null, proposed: null, terminal: null, runState: "prepared" }
     const run = yield* runs.adopt({ ...record, sessionState: "running" }, old.mcpServers)
@@ -163,7 +173,7 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
     runId: string | null,
     command: Command,
     version: number
-  ): Effect.fn.Return<{ readonly work: Performed; readonly order?: Semaphore.Semaphore }, CommandRejected> {
+  ): Effect.fn.Return<Plan, CommandRejected> {
     const row = commandTable[command.type]
     if (version < 2 && command.schema === "paperclip.prp.command.v2") {
       return yield* rejected("unsupported_required_version", "the connection speaks version 1")
@@ -181,7 +191,7 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
       }
       if (command.type === "run.attach") {
         const old = yield* attachable(authority, command.payload, version)
-        return { work: attach(runId, old), order: old.order }
+        return { work: attach(runId, old), order: old.order, arrives: runId }
       }
       return { work: begin(yield* preparedRun(runId, authority, command.payload, preparation)) }
     }
@@ -229,8 +239,11 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
   ) {
     const one = decodePrp("command", raw)
     if (Result.isFailure(one)) return unreadable(raw, one.failure)
-    const reply = yield* admission.withPermits(1)(admitted(authority, runId, one.success, version))
-    return yield* Deferred.await(reply)
+    const admit = admitted(authority, runId, one.success, version)
+    const reply = yield* admission.withPermits(1)(
+      Effect.suspend(() => (arrivals.has(runId) ? Effect.undefined : admit))
+    )
+    return yield* Deferred.await(reply ?? (yield* arrivals.alone(runId, admission.withPermits(1)(admit))))
   })
 
   /** Taken and begun, or answered. */
@@ -257,18 +270,17 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
       return current ?? answered(replyOf(taken.success.entry))
     }
     underWay.set(key, reply)
-    const { order, work } = planned.success
+    const { arrives, order, work } = planned.success
     const performed = checked(one, runId, work)
     const ordered = order === undefined ? performed : order.withPermits(1)(performed)
     const settled = Effect.flatMap(Effect.exit(ordered), (exit) => settle(stream, one, exit))
-    yield* Effect.forkIn(
-      Effect.ensuring(
-        Effect.flatMap(settled, (given) => Deferred.succeed(reply, given)),
-        Effect.sync(() => underWay.delete(key))
-      ),
-      scope,
-      { startImmediately: true }
+    const carried = Effect.ensuring(
+      Effect.flatMap(settled, (given) => Deferred.succeed(reply, given)),
+      Effect.sync(() => underWay.delete(key))
     )
+    yield* Effect.forkIn(arrives === undefined ? carried : arrivals.alone(arrives, carried), scope, {
+      startImmediately: true
+    })
     return reply
   }, Effect.uninterruptible)
 

@@ -76,6 +76,8 @@ export const makeRunLife = (first: RunRecord, { runner, journal, scope: host }: 
   let watching: Fiber.Fiber<void> | undefined
   let ending: Deferred.Deferred<void> | undefined
   let isExecuting = false
+  /** Its agent is being ended, or was: nothing begins with it any more. */
+  let isStopped = first.runState === "suspended"
   const turns = new Set<Fiber.Fiber<void>>()
 
   const say = (said: ReadonlyArray<EventDraft>, change: Partial<RunRecord> = {}) =>
@@ -127,16 +129,22 @@ export const makeRunLife = (first: RunRecord, { runner, journal, scope: host }: 
 
   const open: RunLife["open"] = Effect.fnUntraced(function* (options) {
     if (ending !== undefined) return yield* rejected("run_ended", "the run is over")
-    if (record.runState === "suspended") return yield* rejected("session_unavailable", "its agent was ended")
+    if (isStopped) return yield* rejected("session_unavailable", "its agent was ended")
     if (held !== undefined || opening !== undefined) return yield* rejected("session_exists", "the run has a session")
     const fiber = (opening = yield* Effect.forkIn(openHeld(options), host, { startImmediately: true }))
     fiber.addObserver(() => void (opening = undefined))
     return yield* Fiber.join(fiber)
   })
 
+  /** What something may begin with. */
+  const usable = Effect.suspend(() =>
+    held === undefined || ending !== undefined || isStopped
+      ? Effect.fail(rejected("session_not_open", "no session is open"))
+      : Effect.succeed(held)
+  )
+
   const startTurn: RunLife["startTurn"] = Effect.fnUntraced(function* (turnId, text) {
-    if (held === undefined || ending !== undefined) return yield* rejected("session_not_open", "no session is open")
-    const { session } = held
+    const { session } = yield* usable
     const accepted = Deferred.makeUnsafe<void, CommandRejected>()
     const refuse = (error: CommandRejected) => Effect.sync(() => void Deferred.doneUnsafe(accepted, Exit.fail(error)))
     const turn = Effect.gen(function* () {
@@ -205,6 +213,7 @@ export const makeRunLife = (first: RunRecord, { runner, journal, scope: host }: 
 
   const suspend: RunLife["suspend"] = Effect.gen(function* () {
     if (ending !== undefined) return yield* rejected("run_ended", "the run is over")
+    isStopped = true
     const report = yield* Effect.uninterruptible(closeSession("shutdown"))
     yield* say([], { runState: "suspended", deadlineMs: (yield* Clock.currentTimeMillis) + limits.idleRunMs })
     yield* Effect.forkIn(expire, host)
@@ -236,8 +245,7 @@ export const makeRunLife = (first: RunRecord, { runner, journal, scope: host }: 
     })
 
   const handOver: RunLife["handOver"] = Effect.fnUntraced(function* (to) {
-    if (held === undefined || ending !== undefined) return yield* rejected("session_not_open", "no session is open")
-    const given = held
+    const given = yield* usable
     if (given.session.view().openTurnIds.length > 0) {
       return yield* rejected("turn_active", "a turn of the session has not ended")
     }
