@@ -13,7 +13,6 @@ export const runnerReconciled = (outcome: ReconcileOutcome): EventDraft => draft
 export const runnerDraining: EventDraft = draftOf("runner.draining", {})
 export const runnerSuspending: EventDraft = draftOf("runner.suspending", {})
 export const runnerSuspended: EventDraft = draftOf("runner.suspended", {})
-export const runnerStopped: EventDraft = draftOf("runner.stopped", {})
 
 export const phase = (reached: RunPhase): EventDraft => draftOf("runtime.phase.changed", { phase: reached })
 

@@ -22,7 +22,6 @@ export const runPayloads = {
   "runner.draining": bare,
   "runner.suspending": bare,
   "runner.suspended": bare,
-  "runner.stopped": bare,
   "runtime.phase.changed": openPayload({ phase: RunPhase }),
   "workspace.ready": openPayload({ workspace: ShortText }),
   "harness.starting": openPayload({ driverKind: Name }),

@@ -12,7 +12,6 @@ const all: ReadonlyArray<EventDraft> = [
   drafts.runnerDraining,
   drafts.runnerSuspending,
   drafts.runnerSuspended,
-  drafts.runnerStopped,
   drafts.phase("workspace_preparing"),
   drafts.phase("ready"),
   drafts.phase("executing"),
