@@ -91,7 +91,7 @@ const converse = (plane: ControlPlane, unversioned: Connection) =>
         ...introduction,
         journal,
         connection,
-        isVisible: (runId) => runs.isVisible(plane.authority, runId),
+        isVisible: (runId, seq) => runs.isVisible(plane.authority, runId, seq),
         write: plane.channel.write
       })
       const isInsider = plane.authority._tag === "Operator" && hello.payload.inspect === true

@@ -73,8 +73,8 @@ export class Runs extends Context.Service<
     readonly statuses: Effect.Effect<ReadonlyArray<RunStatus>>
     /** The agents of the runs, each the root of a tree of processes that the runner owns. */
     readonly processes: Effect.Effect<ReadonlyArray<AgentProcess>>
-    /** Whether events and requests of the run are for that authority. */
-    readonly isVisible: (authority: Authority, runId: string) => boolean
+    /** Whether the event of that number, which names the run, is for that authority. */
+    readonly isVisible: (authority: Authority, runId: string, seq: number) => boolean
     readonly runnerState: () => RunnerState
     /** The reply to `runner.suspend` or `runner.shutdown` has arrived. Any other command id is ignored. */
     readonly acknowledged: (commandId: string) => Effect.Effect<void>
@@ -105,7 +105,7 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
   const runs = makeOwnedRuns({ runner, journal, scope }, durable)
   const { forgetOldest, isReachable, statusOf } = runs
   const lifecycle = makeLifecycle(runs, journal, scope)
-  const preparation = { ids, providers, runnerState: lifecycle.state, runs }
+  const preparation = { ids, journal, providers, runnerState: lifecycle.state, runs }
   /** Replies of commands that are being carried out, by stream and id. */
   const underWay = new Map<string, Deferred.Deferred<CommandReply>>()
   /** Admission of one stream is one step: its commands are queued in the order of their numbers. */
@@ -158,7 +158,15 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
     const from = old.life.record()
     if (runs.get(runId) !== undefined) return yield* rejected("run_exists", "the run was prepared before")
     const given = yield* old.life.handOver(runId)
-    const record: RunRecord = { ...from, runId, lastTurn: null, proposed: null, terminal: null, runState: "prepared" }
+    const record: RunRecord = {
+      ...from,
+      runId,
+      lastTurn: null,
+      proposed: null,
+      terminal: null,
+      runState: "prepared",
+      afterSeq: journal.sequence()
+    }
     const run = yield* runs.adopt({ ...record, sessionState: "running" }, old.mcpServers)
     yield* run.life.takeOver(given, from.runId)
     yield* forgetOldest
@@ -350,7 +358,7 @@ const make = Effect.fnUntraced(function* (options: RunsOptions) {
     proposeResult: Effect.fn("Runs.proposeResult")(proposeResult),
     statuses: Effect.sync(() => runs.all().map(statusOf)),
     processes: Effect.sync(() => runs.all().flatMap(processOf)),
-    isVisible: (authority, runId) => authority._tag === "Operator" || isReachable(authority, runId),
+    isVisible: runs.isVisible,
     runnerState: lifecycle.state,
     acknowledged: lifecycle.acknowledged,
     ended: lifecycle.ended

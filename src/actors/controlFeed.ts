@@ -22,7 +22,7 @@ export interface FeedOptions {
   /** The named peer and what it has acknowledged; `undefined`: an observer. */
   readonly peer: { readonly name: string; readonly acknowledged: number } | undefined
   readonly after: number
-  readonly isVisible: (runId: string) => boolean
+  readonly isVisible: (runId: string, seq: number) => boolean
   readonly write: (frame: string) => Effect.Effect<void, FrameChannelClosed>
 }
 
@@ -86,7 +86,7 @@ export const openFeed = Effect.fnUntraced(function* (options: FeedOptions) {
 
   const writeAll = Effect.fnUntraced(function* (events: ReadonlyArray<StoredEvent>) {
     for (const stored of events) {
-      if (isVisible(stored.runId)) yield* writeEvent(stored)
+      if (isVisible(stored.runId, stored.seq)) yield* writeEvent(stored)
       seen = stored.seq
     }
   })

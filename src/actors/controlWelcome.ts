@@ -1,7 +1,7 @@
 /** The first two frames of a connection: who is there, from where on it gets events, and what the runner is doing. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Authority } from "../schema/authority.ts"
+import { type Authority, mayReach } from "../schema/authority.ts"
 import { utf8Bytes } from "../schema/characters.ts"
 import { limits } from "../schema/limits.ts"
 import { negotiateVersion, supportedVersions } from "../schema/prp/rules/negotiation.ts"
@@ -77,7 +77,9 @@ export const welcomeOf = Effect.fnUntraced(function* (
 ) {
   const runs = yield* Runs
   const statuses = yield* runs.statuses
-  const visible = statuses.filter(({ runId, runState }) => runState !== "terminal" && runs.isVisible(authority, runId))
+  const visible = statuses.filter(
+    ({ companyId, runId, runState }) => runState !== "terminal" && mayReach(authority, runId, companyId)
+  )
   const shown = newest(visible)
   const welcome: Welcome["payload"] = {
     selectedVersion: version,

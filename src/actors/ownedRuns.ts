@@ -7,6 +7,7 @@ import type { RunStatus } from "../schema/run.ts"
 import type { Backend, ProcessIdentity } from "../services/Os.ts"
 import type { DurableJournal } from "./durableJournal.ts"
 import { makeRunLife, type RunHost, type RunLife } from "./runLife.ts"
+import { isPeerOfCompany } from "./peerNames.ts"
 import type { RunRecord } from "./runRecord.ts"
 
 /** A run with what is not kept of it. */
@@ -33,10 +34,12 @@ export interface OwnedRuns {
   /** Those that have not ended, and are not about to. */
   readonly live: () => ReadonlyArray<OwnedRun>
   readonly isReachable: (authority: Authority, runId: string) => boolean
+  /** Whether the event of that number, which names the run, is for them: an id may have been of another run before. */
+  readonly isVisible: (authority: Authority, runId: string, seq: number) => boolean
   readonly statusOf: (run: OwnedRun) => RunStatus
   /** From now on it is one of them, and ends when its deadline comes. */
   readonly adopt: (record: RunRecord, mcpServers: OwnedRun["mcpServers"]) => Effect.Effect<OwnedRun>
-  /** Of those that have ended the oldest beyond the bound, with their commands. */
+  /** Of those that have ended the oldest beyond the bound, with their commands. Not while a peer of theirs has yet to read. */
   readonly forgetOldest: Effect.Effect<void>
 }
 
@@ -57,7 +60,9 @@ export const makeOwnedRuns = (host: RunHost, durable: DurableJournal["Service"])
 
   const forgetOldest = Effect.suspend(() => {
     const over = [...runs].filter(([, { life }]) => life.record().runState === "terminal")
-    const forgotten = over.slice(0, Math.max(0, over.length - limits.rememberedRunsMax)).map(([runId]) => runId)
+    const peers = [...durable.peers.acknowledged()]
+    const oldest = over.slice(0, Math.max(0, over.length - limits.rememberedRunsMax))
+    const forgotten = oldest.filter(([, { life }]) => isRead(life, peers)).map(([runId]) => runId)
     for (const runId of forgotten) runs.delete(runId)
     const records = forgotten.map((id) => ({ kind: "run", id, value: undefined }) as const)
     // What cannot be stored any more is told by whatever comes next.
@@ -90,10 +95,22 @@ export const makeOwnedRuns = (host: RunHost, durable: DurableJournal["Service"])
       const run = runs.get(runId)
       return run !== undefined && mayReach(authority, runId, run.life.record().companyId)
     },
+    isVisible: (authority, runId, seq) => {
+      if (authority._tag === "Operator") return true
+      const record = runs.get(runId)?.life.record()
+      return record !== undefined && seq > record.afterSeq && mayReach(authority, runId, record.companyId)
+    },
     statusOf,
     adopt,
     forgetOldest
   }
+}
+
+/** Operators see the events of what is forgotten too. */
+const isRead = (life: RunLife, peers: ReadonlyArray<readonly [string, number]>): boolean => {
+  const { companyId } = life.record()
+  const lastSeq = life.lastSeq() ?? Infinity
+  return peers.every(([peer, through]) => through >= lastSeq || !isPeerOfCompany(peer, companyId))
 }
 
 export const processOf = ({ life }: OwnedRun): ReadonlyArray<AgentProcess> => {

@@ -12,4 +12,7 @@ export const companyPrefix = ({ companyId }: Pick<Tenant, "companyId">): string 
 
 /** Whether events of a run of that company are for this peer. */
 export const isPeerOf = (peer: string, companyId: string | null): boolean =>
-  peer.startsWith(operatorPrefix) || (companyId !== null && peer.startsWith(companyPrefix({ companyId })))
+  peer.startsWith(operatorPrefix) || isPeerOfCompany(peer, companyId)
+
+export const isPeerOfCompany = (peer: string, companyId: string | null): boolean =>
+  companyId !== null && peer.startsWith(companyPrefix({ companyId }))

@@ -43,6 +43,8 @@ export interface RunLife {
   /** Idempotent; completes when the run is over. If interrupted it goes on. */
   readonly end: (cause: EndCause) => Effect.Effect<void>
   readonly isOver: () => boolean
+  /** No event of it has a higher number; `undefined` until its terminal is stored. */
+  readonly lastSeq: () => number | undefined
   /** Ends a run that has no process when its deadline comes. */
   readonly expire: Effect.Effect<void>
 }
@@ -76,6 +78,7 @@ export const makeRunLife = (first: RunRecord, { runner, journal, scope: host }: 
   let watching: Fiber.Fiber<void> | undefined
   let ending: Deferred.Deferred<void> | undefined
   let isExecuting = false
+  let lastSeq = first.runState === "terminal" ? journal.sequence() : undefined
   /** Its agent is being ended, or was: nothing begins with it any more. */
   let isStopped = first.runState === "suspended"
   const turns = new Set<Fiber.Fiber<void>>()
@@ -241,7 +244,8 @@ export const makeRunLife = (first: RunRecord, { runner, journal, scope: host }: 
   const terminate = (cause: EndCause) =>
     Effect.suspend(() => {
       const terminal = terminalOf(record, cause)
-      return say([drafts.runTerminal(terminal)], { runState: "terminal", deadlineMs: null, terminal })
+      const said = say([drafts.runTerminal(terminal)], { runState: "terminal", deadlineMs: null, terminal })
+      return Effect.map(said, () => void (lastSeq = journal.sequence()))
     })
 
   const handOver: RunLife["handOver"] = Effect.fnUntraced(function* (to) {
@@ -284,6 +288,7 @@ export const makeRunLife = (first: RunRecord, { runner, journal, scope: host }: 
     handOver,
     takeOver,
     end,
+    lastSeq: () => lastSeq,
     isOver: () => ending !== undefined || record.runState === "terminal",
     expire
   }

@@ -11,12 +11,14 @@ import { gateVerdict } from "../services/gate.ts"
 import type { Ids } from "../services/Ids.ts"
 import type { Provider } from "../services/Provider.ts"
 import type { Providers } from "../services/Providers.ts"
+import type { Journal } from "./Journal.ts"
 import type { OwnedRuns } from "./ownedRuns.ts"
 import { rejected } from "./runLife.ts"
 import type { RunRecord } from "./runRecord.ts"
 
 export interface PreparationHost {
   readonly ids: Ids["Service"]
+  readonly journal: Journal["Service"]
   readonly providers: Providers["Service"]
   readonly runnerState: () => RunnerState
   readonly runs: OwnedRuns
@@ -27,7 +29,7 @@ export const preparedRun = Effect.fnUntraced(function* (
   runId: string,
   authority: Authority,
   payload: unknown,
-  { ids, providers, runnerState, runs }: PreparationHost
+  { ids, journal, providers, runnerState, runs }: PreparationHost
 ) {
   const prepare = yield* decoded(decodePayload(PreparePayload, payload))
   const { identity, provider, workspace } = prepare
@@ -48,6 +50,7 @@ export const preparedRun = Effect.fnUntraced(function* (
   }
   const record: RunRecord = {
     runId,
+    afterSeq: journal.sequence(),
     companyId,
     agent,
     cwd,

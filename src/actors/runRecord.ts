@@ -10,6 +10,8 @@ import type { TurnOutcome } from "../schema/turn.ts"
 
 export const RunRecord = Schema.Struct({
   runId: Schema.String,
+  /** Events up to this one are of an earlier run of this id, which may have been another company's. */
+  afterSeq: Schema.Int,
   companyId: Schema.NullOr(Schema.String),
   agent: Schema.String,
   cwd: Schema.String,

@@ -454,10 +454,10 @@ describe("a tenant", () => {
         expect(yield* controllerOf("r4", tenant("acme")).send("run.prepare", { ...prepare, identity })).toMatchObject({
           code: "tenant_mismatch"
         })
-        expect(runs.isVisible(tenant("acme").authority, "r1")).toBe(true)
-        expect(runs.isVisible(tenant("acme", ["r3"]).authority, "r1")).toBe(false)
-        expect(runs.isVisible(tenant("other").authority, "r1")).toBe(false)
-        expect(runs.isVisible(operator, "r1")).toBe(true)
+        expect(runs.isVisible(tenant("acme").authority, "r1", 1)).toBe(true)
+        expect(runs.isVisible(tenant("acme", ["r3"]).authority, "r1", 1)).toBe(false)
+        expect(runs.isVisible(tenant("other").authority, "r1", 1)).toBe(false)
+        expect(runs.isVisible(operator, "r1", 1)).toBe(true)
       })
     )
   )
