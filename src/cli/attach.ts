@@ -2,7 +2,7 @@
  * `greenroom attach`: watches a run of a runner that serves, and answers what its agent asks.
  *
  * Guarantees: the run does not notice; Ctrl-C only detaches. Whoever answers first has answered, and everybody else is told
- * so. What the log still has of the run is shown first.
+ * so. What the log still has of the run is shown first. Nothing is waited for where no such run goes on.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -117,12 +117,19 @@ const answered = Effect.fnUntraced(function* (
     : `greenroom: not answered: ${shownLine(reply.success.reason ?? reply.success.code ?? "refused")}`
 })
 
-/** Shows what is told of the run, up to its terminal. */
+/** Shows what is told of the run, up to its terminal. A run that has none and is not under way is not waited for. */
 const followed = Effect.fnUntraced(function* (follower: Follower, connection: RunnerConnection, runId: string) {
-  for (;;) {
-    const taken: ReadonlyArray<unknown> = yield* connection.take
-    const own = taken.filter(isEmittedEvent).filter((event) => event.runId === runId)
+  const { afterSourceSeq, producedSourceSeq, runs, runsOmitted } = connection.welcome
+  const mayGoOn = runsOmitted > 0 || runs.some((run) => run.runId === runId)
+  let seen = afterSourceSeq
+  while (mayGoOn || seen < producedSourceSeq) {
+    const taken = yield* connection.take
+    const told: ReadonlyArray<unknown> = taken
+    const own = told.filter(isEmittedEvent).filter((event) => event.runId === runId)
     yield* follower.show(own)
     if (own.some(({ eventType }) => eventType === "run.terminal")) return
+    seen = taken.at(-1)?.sourceSeq ?? seen
   }
+  const reason = `no run ${shownLine(runId)} is under way, and the log does not have the end of one`
+  return yield* new UsageInvalid({ option: "run", reason })
 })

@@ -167,6 +167,18 @@ describe("greenroom attach", { timeout: 120_000 }, () => {
     await ended(running)
   })
 
+  it("shows a run that has ended, and waits for none that there is not", async () => {
+    const running = await serving()
+    const none = () => greenroom(world, ["attach", "nobody", "--state", state()])
+    expect(await none()).toMatchObject({ code: 2, stderr: expect.stringContaining("no run nobody is under way") })
+    await asController(asking)
+    await asController(closing)
+    const { code, stderr } = await greenroom(world, ["attach", "run-1", "--state", state()])
+    expect([code, stderr]).toEqual([0, expect.stringContaining("the run is over")])
+    expect(await none()).toMatchObject({ code: 2, stderr: expect.stringContaining("no run nobody is under way") })
+    await ended(running)
+  })
+
   it("with --json gives the events of the run as JSON Lines", async () => {
     const running = await serving()
     await asController(asking)
