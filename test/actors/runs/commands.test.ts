@@ -425,6 +425,43 @@ describe("a command is refused", () => {
   )
 })
 
+describe("a command that comes more than once", () => {
+  it.effect("is carried out once, also while it is under way, and has one answer", () =>
+    inHost((host) =>
+      Effect.gen(function* () {
+        const controller = yield* opened()
+        const sending = yield* Effect.forkChild(controller.send("turn.start", { turnId: "t1", text: "work" }))
+        yield* Effect.yieldNow
+        const again = yield* Effect.all([controller.resend("r1-c3"), controller.resend("r1-c3")], { concurrency: 2 })
+        const first = yield* Fiber.join(sending)
+        expect(again).toEqual([first, first])
+        yield* until("r1", ({ activeTurnId }) => activeTurnId === null)
+        yield* controller.send("session.close")
+        expect(yield* controller.resend("r1-c3")).toEqual(first)
+        expect(host.agents[0]?.written.filter((frame) => frame["method"] === "session/prompt")).toHaveLength(1)
+      })
+    )
+  )
+
+  it.effect("or in another order than their numbers is taken in that of its numbers only", () =>
+    inHost(() =>
+      Effect.gen(function* () {
+        const controller = yield* opened()
+        const [late, early] = yield* Effect.all(
+          [
+            controller.send("session.snapshot", {}, { controllerSeq: 4, commandId: "late" }),
+            controller.send("session.snapshot", {}, { controllerSeq: 3, commandId: "early" })
+          ],
+          { concurrency: 2 }
+        )
+        expect(late).toMatchObject({ code: "controller_sequence_gap", expectedSeq: 3 })
+        expect(early).toMatchObject({ status: "completed" })
+        expect(yield* controller.resend("late")).toMatchObject({ status: "completed" })
+      })
+    )
+  )
+})
+
 describe("a tenant", () => {
   const tenant = (companyId: string, runIds: ReadonlyArray<string> | null = null) =>
     ({ authority: { _tag: "Tenant", companyId, runIds } }) as const
