@@ -121,8 +121,9 @@ const answered = Effect.fnUntraced(function* (
 const followed = Effect.fnUntraced(function* (follower: Follower, connection: RunnerConnection, runId: string) {
   const { afterSourceSeq, producedSourceSeq, runs, runsOmitted } = connection.welcome
   const mayGoOn = runsOmitted > 0 || runs.some((run) => run.runId === runId)
+  const last = mayGoOn ? Infinity : producedSourceSeq
   let seen = afterSourceSeq
-  while (mayGoOn || seen < producedSourceSeq) {
+  while (seen < last) {
     const taken = yield* connection.take
     const told: ReadonlyArray<unknown> = taken
     const own = told.filter(isEmittedEvent).filter((event) => event.runId === runId)
