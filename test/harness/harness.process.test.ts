@@ -132,10 +132,60 @@ describe("a fake harness under the local runner", { timeout: 120_000 }, () => {
     const empty = JSON.stringify({ ...rest, payload: { stream: "stdout", text: "" } }).length
     const log = (bytes: number): Step => ({ kind: "log", stream: "stdout", text: "x".repeat(bytes - empty) })
     const { lineBytesMax } = harnessBounds
-    expect(endOf(await playSteps("whole", [log(lineBytesMax)]))).toMatchObject({ reason: "semantic_result_missing" })
-    expect(endOf(await playSteps("beyond", [log(lineBytesMax + 1)]))).toMatchObject({
-      reason: "harness_protocol_violation"
+    const whole = await playSteps("whole", [log(lineBytesMax)])
+    const beyond = await playSteps("beyond", [log(lineBytesMax + 1)])
+    expect([whole, beyond].map((played) => endOf(played).reason)).toEqual([
+      "semantic_result_missing",
+      "harness_protocol_violation"
+    ])
+    expect([...problemsOf(whole), ...problemsOf(beyond)]).toEqual([])
+  })
+
+  it.each<[string, Step]>([
+    ["a log of characters that are several bytes", { kind: "log", stream: "stdout", text: "é".repeat(40_000) }],
+    ["an event", { kind: "event", event_type: "item.delta", item_id: "item_1", payload: { text: "x".repeat(70_000) } }],
+    ["a result", { kind: "result", payload: { summary: "x".repeat(70_000) } }]
+  ])("is judged by what it breaks the protocol with: %s", async (_what, step) => {
+    const played = await playSteps("long", [
+      { kind: "log", stream: "stdout", text: "" },
+      step,
+      { kind: "exit", code: 0 }
+    ])
+    expect(endOf(played).reason).toBe("harness_protocol_violation")
+    expect(problemsOf(played)).toEqual([])
+  })
+
+  it("has its workers seen while it waits, and may end before anybody sees them", async () => {
+    const seen = await playSteps("seen", [{ kind: "spawn_worker" }, { kind: "delay", milliseconds: 2_000 }])
+    expect(problemsOf(seen)).toEqual([])
+    expect(seen.workersSeen).toBeGreaterThanOrEqual(1)
+    const unseen = await playSteps("unseen", [{ kind: "spawn_worker" }, { kind: "exit", code: 3 }])
+    expect(problemsOf(unseen)).toEqual([])
+  })
+})
+
+describe("npm run harness", { timeout: 120_000 }, () => {
+  const main = (scriptsFolder: string) => {
+    const program = path.join(import.meta.dirname, "main.ts")
+    const { status, stderr, stdout } = childProcess.spawnSync(process.execPath, [program, "--scripts", scriptsFolder], {
+      encoding: "utf8"
     })
+    return { status, stderr, last: stdout.trim().split("\n").at(-1), stdout }
+  }
+
+  it("says in a row what is no script, and plays the others", () => {
+    const given = path.join(folder, "given")
+    fs.mkdirSync(given)
+    fs.writeFileSync(path.join(given, "broken.json"), "{")
+    fs.cpSync(path.join(scripts, "error.json"), path.join(given, "error.json"))
+    const { last, status, stderr, stdout } = main(given)
+    expect({ last, status, stderr }).toEqual({
+      last: '{"ok":false,"figures":{"scripts":2,"passed":1,"survivors":0}}',
+      status: 1,
+      stderr: ""
+    })
+    expect(stdout).toMatch(/^broken .* FAILED\n  broken\.json: /m)
+    expect(stdout).toMatch(/^error .* passed$/m)
   })
 })
 

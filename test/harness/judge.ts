@@ -1,6 +1,7 @@
 /** What a run of a script must show, whatever the script; and what is wrong with a run that does not show it. */
 import type { HarnessScript, Step } from "../../fixtures/agents/harness/script.ts"
 import { harnessBounds } from "../../fixtures/agents/harness/bounds.ts"
+import type { HarnessMessage } from "../../fixtures/agents/harness/wire.ts"
 import { nativeAt } from "../../src/schema/prp/native.ts"
 import { eventsOf, type PlayedEvent } from "./messages.ts"
 import type { Played } from "./play.ts"
@@ -79,7 +80,7 @@ const isLast = (events: ReadonlyArray<PlayedEvent>, type: string): boolean =>
 /** What the steps come to that are played, and believed. */
 const expectedOf = ({ steps }: HarnessScript, lineBytesMax: number) => {
   const exitAt = steps.findIndex(({ kind }) => kind === "exit")
-  const brokenAt = steps.findIndex((step) => step.kind === "log" && step.text.length >= lineBytesMax)
+  const brokenAt = lineBytesOf(steps).findIndex((bytes) => bytes > lineBytesMax)
   const isBroken = brokenAt !== -1 && (exitAt === -1 || brokenAt < exitAt)
   const played = steps.slice(0, isBroken ? brokenAt : exitAt === -1 ? steps.length : exitAt)
   const count = (kind: Step["kind"]) => played.filter((step) => step.kind === kind).length
@@ -90,11 +91,58 @@ const expectedOf = ({ steps }: HarnessScript, lineBytesMax: number) => {
     steps: played,
     results,
     repeated: Math.max(0, results - 1) + Math.max(0, count("terminal") - 1),
-    workers: count("spawn_worker"),
+    workers: seenWorkers(played),
     exitCode: isBroken ? undefined : exitCode,
     reason: reasonOf(isBroken, count("await_interrupt") > 0, exitCode, results > 0)
   }
 }
+
+/** How long the line of each step is, 0 without one: four messages come before the first. */
+const lineBytesOf = (steps: ReadonlyArray<Step>): ReadonlyArray<number> => {
+  let messageSeq = 4
+  return steps.map((step) => {
+    const said = saidBy(step)
+    if (said === undefined) return 0
+    const schema = "paperclip.fake_harness.message.v1"
+    return Buffer.byteLength(JSON.stringify({ schema, messageSeq: ++messageSeq, ...said }))
+  })
+}
+
+/** What the answer to a request, and the number of a worker, are is not known before. */
+const saidBy = (step: Step): Pick<HarnessMessage, "type" | "payload"> | undefined => {
+  switch (step.kind) {
+    case "log":
+      return { type: "log", payload: { stream: step.stream, text: step.text } }
+    case "event": {
+      const { event_type, item_id = null, payload = {}, turn_id = "turn_1" } = step
+      return { type: "event", payload: { eventType: event_type, turnId: turn_id, itemId: item_id, payload } }
+    }
+    case "request":
+      return { type: "request", payload: { request: step.request } }
+    case "result":
+      return { type: "result", payload: { result: step.payload } }
+    case "terminal":
+      return { type: "terminal", payload: { terminal: step.payload } }
+    case "await_resolution":
+    case "await_interrupt":
+      return { type: "event", payload: {} }
+    case "spawn_worker":
+      return { type: "diagnostic", payload: {} }
+    case "delay":
+    case "exit":
+      return undefined
+  }
+}
+
+/** Whoever looks from outside sees a worker for sure only while the harness waits. */
+const seenWorkers = (played: ReadonlyArray<Step>): number => {
+  const waitAt = played.findLastIndex(
+    (step) => step.kind === "await_interrupt" || (step.kind === "delay" && step.milliseconds >= surelySeenMs)
+  )
+  return played.slice(0, waitAt + 1).filter(({ kind }) => kind === "spawn_worker").length
+}
+
+const surelySeenMs = 1_000
 
 const reasonOf = (isBroken: boolean, isInterrupted: boolean, exitCode: number, hasResult: boolean): string => {
   if (isInterrupted) return "turn_interrupted"

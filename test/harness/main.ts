@@ -37,6 +37,12 @@ const rowOf = (name: string, { messages, report, workersLeft, workersSeen }: Pla
   ]
 }
 
+/** A file that is no script is told in a line. */
+const reasonOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, " ").slice(0, reasonCharactersMax)
+
+const reasonCharactersMax = 400
+
 const widths = [20, 10, 9, 24, 32, 13, 8]
 const print = (cells: ReadonlyArray<string>) =>
   console.log(
@@ -51,7 +57,12 @@ let survivors = 0
 print(["script", "messages", "exit", "turn/run", "reason", "workers left", "verdict"])
 for (const name of names) {
   const small = name.startsWith("oversized") ? { lineBytesMax: smallLineBytesMax } : {}
-  const played = await playFile({ file: path.join(values.scripts, name), ledgerFolder, ...small })
+  const played = await playFile({ file: path.join(values.scripts, name), ledgerFolder, ...small }).catch(reasonOf)
+  if (typeof played === "string") {
+    print([path.basename(name, ".json"), ...Array.from({ length: 5 }, () => "-"), "FAILED"])
+    console.log(`  ${played}`)
+    continue
+  }
   const problems = problemsOf(played, small.lineBytesMax)
   print(rowOf(name, played, problems.length === 0))
   for (const problem of problems) console.log(`  ${problem}`)

@@ -36,17 +36,28 @@ export const playFile = async (options: PlayOptions): Promise<Played> => {
   const runner = startRunner(options)
   const messages: Array<RunnerMessage["message"]> = []
   const workers = new Map<number, Seen>()
-  runner.stdin.write(`${controller.begin()}\n`)
-  for await (const line of readline.createInterface({ input: runner.stdout })) {
-    const { message } = decodeMessage(line)
-    messages.push(message)
+  const look = () => {
     for (const worker of workersOf(runner.pid ?? 0, script)) workers.set(worker.pid, worker)
-    for (const command of controller.hear(message)) runner.stdin.write(`${command}\n`)
+  }
+  const looking = setInterval(look, lookEveryMs)
+  try {
+    runner.stdin.write(`${controller.begin()}\n`)
+    for await (const line of readline.createInterface({ input: runner.stdout })) {
+      const { message } = decodeMessage(line)
+      messages.push(message)
+      look()
+      for (const command of controller.hear(message)) runner.stdin.write(`${command}\n`)
+    }
+  } finally {
+    clearInterval(looking)
+    runner.stdin.end()
   }
   const { code, report } = await runner.ended
   const left = lookAround().filter(({ command, pid }) => workers.get(pid)?.command === command)
   return { script, messages, runnerCode: code, report, workersSeen: workers.size, workersLeft: left.length }
 }
+
+const lookEveryMs = 100
 
 const decodeMessage = Schema.decodeUnknownSync(Schema.fromJsonString(RunnerMessage))
 
@@ -62,9 +73,11 @@ const startRunner = (options: PlayOptions) => {
   let stderr = ""
   child.stderr.on("data", (piece) => (stderr += piece))
   child.stdin.on("error", () => {})
-  const ended = new Promise<{ readonly code: number | null; readonly report: CleanupReport | undefined }>((resolve) =>
-    child.on("close", (code) => resolve({ code, report: reportIn(stderr) }))
-  )
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve)).then((code) => ({
+    code,
+    report: reportIn(stderr)
+  }))
+  ended.catch(() => {})
   return { pid: child.pid, stdin: child.stdin, stdout: child.stdout, ended }
 }
 
