@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
@@ -186,5 +186,45 @@ describe("a fixture", () => {
     writeReference()
     write("fixtures/replay/broken.json", "{")
     expect(problems()).toContain("! no JSON")
+  })
+
+  it("is judged behind a link, too, and a link that leads nowhere is told", () => {
+    writeReference()
+    write("elsewhere.json", "{")
+    symlinkSync("../../elsewhere.json", join(directory, "fixtures/replay/linked.json"))
+    symlinkSync("../../gone.json", join(directory, "fixtures/replay/dangling.json"))
+    const text = problems()
+    expect(text).toMatch(/^replay\/linked\.json .*\n {2}! no JSON$/m)
+    expect(text).toMatch(/^replay\/dangling\.json .* unreadable\n {2}! ENOENT/m)
+  })
+
+  it("that is no text in UTF-8 is told", () => {
+    writeReference()
+    write("fixtures/replay/broken.json", "")
+    writeFileSync(join(directory, "fixtures/replay/broken.json"), Buffer.from([0x22, 0xff, 0x22]))
+    expect(problems()).toMatch(/^replay\/broken\.json .* unreadable$/m)
+  })
+
+  it("of a kind that we do not know must not stand under accepted, and may under rejected", () => {
+    writeReference()
+    write("fixtures/accepted/later.json", '{"schema":"paperclip.later.v1"}')
+    expect(problems()).toContain("! must be accepted: schema_validation /schema")
+    rmSync(join(directory, "fixtures/accepted"), { recursive: true })
+    write("fixtures/invalid/later.json", '{"schema":"paperclip.later.v1"}')
+    write("fixtures/valid/of-no-name.json", "{}")
+    expect(report().ok).toBe(true)
+  })
+
+  it("that is a script of a harness must be one, but under rejected", () => {
+    writeReference()
+    const script = (steps: unknown) => JSON.stringify({ schema: "paperclip.fake_harness.script.v1", name: "n", steps })
+    write("fixtures/rejected/scripts/none.json", script([]))
+    write("fixtures/scripts/one.json", script([{ kind: "exit", code: 0 }]))
+    expect(report().ok).toBe(true)
+    write("fixtures/scripts/none.json", script([]))
+    write("fixtures/rejected/scripts/one.json", script([{ kind: "exit", code: 0 }]))
+    const text = problems()
+    expect(text).toMatch(/^scripts\/none\.json .*\n {2}! no script: /m)
+    expect(text).toMatch(/^rejected\/scripts\/one\.json .*\n {2}! a script, and must be none$/m)
   })
 })

@@ -4,14 +4,16 @@
  *
  * What a file is to be is said by where it is: with golden files beside it, or under `accepted`, it is accepted; under `rejected`,
  * or named after an unsupported version, it is refused; among runs that have golden files it may be refused for its rules.
- * Any other file that the reference accepts is accepted.
+ * Any other file that the reference accepts is accepted. `valid` and `invalid` say what `accepted` and `rejected` do. A script
+ * of a fake harness must be one that ours plays.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { basename, dirname, join, relative, sep } from "node:path"
 import * as Result from "effect/Result"
+import { readHarnessScript } from "../../fixtures/agents/harness/script.ts"
 import { parsePrpText } from "../../src/schema/prp/contract/decode.ts"
 import { nativeAt } from "../../src/schema/prp/native.ts"
-import { judgeValue, kindOfValue, type Refused } from "../../src/schema/prp/rules/judgeValue.ts"
+import { judgeValue, kindOfValue, type Refused, schemaIdOf } from "../../src/schema/prp/rules/judgeValue.ts"
 import { judgeCases } from "./cases.ts"
 import type { Disagreement } from "./compare.ts"
 import { goldenFolder, type GoldenVerdict, isGoldenOfOne, judgeGoldens } from "./goldens.ts"
@@ -50,14 +52,19 @@ export const fixtureFolder = (directory: string): string => {
   return statSync(inner, { throwIfNoEntry: false })?.isDirectory() === true ? inner : directory
 }
 
+/** A link that leads nowhere is one, so that it is told. */
 const jsonFiles = (directory: string): ReadonlyArray<string> =>
-  readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".json") && !entry.name.endsWith(".schema.json"))
-    .map((entry) => join(entry.parentPath, entry.name))
+  readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".json") && !name.endsWith(".schema.json"))
+    .map((name) => join(directory, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
     .sort()
 
+const textOf = (path: string): string =>
+  new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path))
+
 const judgeFile = (judges: Judges, file: string, path: string): FixtureRow => {
-  const text = readFileSync(path, "utf8")
+  const text = textOf(path)
   const parsed = parsePrpText("file", text)
   const value = Result.getOrUndefined(parsed)
   if (nativeAt(value, "schema") === "greenroom.prp.cases.v1") {
@@ -73,16 +80,35 @@ const judgeFile = (judges: Judges, file: string, path: string): FixtureRow => {
       problems: isGoldenOfOne(path) ? [] : ["of no run beside its folder"]
     }
   }
+  if (nativeAt(value, "schema") === "paperclip.fake_harness.script.v1") {
+    return { ...row, verdict: "a script", goldens: 0, problems: scriptProblems(file, text) }
+  }
   const judged: Result.Result<unknown, Refused> = Result.flatMap(parsed, judgeValue)
+  const namesKind = Result.isFailure(parsed) || schemaIdOf(value) !== undefined
   const isOurs = Result.isFailure(parsed) || kindOfValue(value) !== undefined
   const goldens = judgeGoldens(path, Result.getOrUndefined(judged))
   return {
     ...row,
     verdict: isOurs ? verdictOf(judged) : "of no kind itself",
     goldens: goldens.equal,
-    problems: [...goldens.problems, ...(isOurs ? expectationProblems(file, path, judged, goldens) : [])]
+    problems: [...goldens.problems, ...(namesKind ? expectationProblems(file, path, judged, goldens) : [])]
   }
 }
+
+const scriptProblems = (file: string, text: string): ReadonlyArray<string> => {
+  const script = readHarnessScript(text)
+  if (isIn(file, refusedFolders)) return Result.isFailure(script) ? [] : ["a script, and must be none"]
+  return Result.isFailure(script) ? [`no script: ${problemOf(script.failure)}`] : []
+}
+
+const acceptedFolders = ["accepted", "valid"]
+const refusedFolders = ["rejected", "invalid"]
+
+const isIn = (file: string, names: ReadonlyArray<string>): boolean =>
+  file
+    .split("/")
+    .slice(0, -1)
+    .some((folder) => names.includes(folder))
 
 const verdictOf = (judged: Result.Result<unknown, Refused>): string =>
   Result.isSuccess(judged) ? "accepted" : judged.failure.code
@@ -93,14 +119,13 @@ const expectationProblems = (
   judged: Result.Result<unknown, Refused>,
   goldens: GoldenVerdict
 ): ReadonlyArray<string> => {
-  const folders = file.split("/").slice(0, -1)
   if (basename(file).includes("unsupported-required-version")) {
     const isRefused = Result.isFailure(judged) && judged.failure.code === "unsupported_required_version"
     return isRefused ? [] : ["not refused as its name says: unsupported_required_version"]
   }
-  if (folders.includes("rejected")) return Result.isFailure(judged) ? [] : ["accepted, and must be refused"]
+  if (isIn(file, refusedFolders)) return Result.isFailure(judged) ? [] : ["accepted, and must be refused"]
   if (Result.isSuccess(judged)) return []
-  if (goldens.expected > 0 || folders.includes("accepted")) return [`must be accepted: ${refusalText(judged.failure)}`]
+  if (goldens.expected > 0 || isIn(file, acceptedFolders)) return [`must be accepted: ${refusalText(judged.failure)}`]
   if (!rulesOf(judged.failure)) return judged.failure.code === "invalid_json" ? ["no JSON"] : []
   return existsSync(join(dirname(path), goldenFolder)) ? [] : [`valid by its schema: ${refusalText(judged.failure)}`]
 }
