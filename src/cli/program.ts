@@ -91,7 +91,9 @@ const failed = (error: Failure, done: (code: ExitCode) => void): Effect.Effect<v
       done(exitCodes.failed)
       return say(serveWords(error))
     case "OutputClosed":
-      return Effect.void
+      if (error.systemCode === undefined) return Effect.void
+      done(exitCodes.failed)
+      return say(`${error.stream} cannot be written (${error.systemCode})`)
     case "ShowHelp":
       // Without errors it is help that somebody asked for by naming no command.
       return Effect.sync(() => done(error.errors.length === 0 ? exitCodes.completed : exitCodes.usage))

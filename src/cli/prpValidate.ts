@@ -19,7 +19,7 @@ export interface ValidateOptions {
   readonly json: boolean
 }
 
-/** 1 when a value is refused. */
+/** 1 when a value is refused, whether or not somebody reads why. */
 export const prpValidate = Effect.fn("greenroom.prp.validate")(function* (
   options: ValidateOptions
 ): Effect.fn.Return<ExitCode, OutputClosed | UsageInvalid> {
@@ -30,7 +30,9 @@ export const prpValidate = Effect.fn("greenroom.prp.validate")(function* (
   const entries = prpEntries(yield* prpText(file))
   const refusals = entries.flatMap((entry) => refusalIn(entry, kind))
   const report = options.json ? jsonReport(entries, refusals) : textReport(file, kind, entries, refusals)
-  yield* stdoutStream().write(report)
+  yield* Effect.catchTag(stdoutStream().write(report), "OutputClosed", (closed) =>
+    closed.systemCode === undefined ? Effect.void : Effect.fail(closed)
+  )
   return refusals.length === 0 ? exitCodes.completed : exitCodes.failed
 })
 

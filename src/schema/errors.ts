@@ -575,8 +575,9 @@ export class UsageInvalid extends Schema.TaggedError<UsageInvalid>()("UsageInval
   reason: Schema.String
 }) {}
 
-/** Nobody reads this stream any more. */
+/** Nobody reads this stream any more; with `systemCode` it could not be written, and something is lost that somebody wants. */
 export class OutputClosed extends Schema.TaggedError<OutputClosed>()("OutputClosed", {
   code: Schema.tag("output_closed"),
-  stream: Schema.Literals(["stdout", "stderr"])
+  stream: Schema.Literals(["stdout", "stderr"]),
+  systemCode: Schema.optionalKey(Schema.String)
 }) {}

@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { closeSync, existsSync, openSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { prpSchemaDocument } from "../../src/schema/prp/contract/jsonSchema.ts"
 import { fixture, fixtureText, goldenFile } from "../schema/prp/rules/fixtures.ts"
-import { endWorld, greenroom, makeWorld, type World } from "./greenroom.ts"
+import { endWorld, greenroom, makeWorld, program, type World } from "./greenroom.ts"
 
 let world: World
 beforeEach(() => {
@@ -16,6 +17,9 @@ const write = (name: string, text: string): string => {
   writeFileSync(file, text)
   return name
 }
+
+/** Not every system has one. */
+const fullDevices = ["/dev/full"].filter((device) => existsSync(device))
 
 describe("greenroom prp", { timeout: 60_000 }, () => {
   it("validates a document and exits with 0", async () => {
@@ -86,5 +90,31 @@ describe("greenroom prp", { timeout: 60_000 }, () => {
     expect(file).toMatchObject({ code: 2, stdout: "", stderr: "greenroom: absent.json: cannot be read (ENOENT)\n" })
     const schema = await greenroom(world, ["prp", "schema", "nothing"])
     expect(schema).toMatchObject({ code: 2, stdout: "" })
+  })
+
+  it.each(fullDevices)("fails when its output cannot be written to %s", (device) => {
+    const stdout = openSync(device, "w")
+    const file = write("run.json", fixtureText("whole-run"))
+    for (const words of [["validate", file], ["reduce", file], ["schema"]]) {
+      const { status, stderr } = spawnSync(process.execPath, [program, "prp", ...words], {
+        cwd: world.workspace,
+        env: world.env,
+        stdio: ["ignore", stdout, "pipe"],
+        encoding: "utf8"
+      })
+      expect([status, stderr]).toEqual([1, "greenroom: stdout cannot be written (ENOSPC)\n"])
+    }
+    closeSync(stdout)
+  })
+
+  it("keeps its verdict when nobody reads it", () => {
+    const values = write("values.jsonl", '{"schema":"nothing"}\n'.repeat(100_000))
+    const script = '"$0" "$1" prp validate "$2" | true; echo "${PIPESTATUS[0]}"'
+    const { stdout, stderr } = spawnSync("/bin/bash", ["-c", script, process.execPath, program, values], {
+      cwd: world.workspace,
+      env: world.env,
+      encoding: "utf8"
+    })
+    expect([stdout, stderr]).toEqual(["1\n", ""])
   })
 })
