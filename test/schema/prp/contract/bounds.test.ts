@@ -158,6 +158,31 @@ const codes: ReadonlyArray<readonly [kind: PrpSchemaId, path: string]> = [
   ["paperclip.prp.capabilities.v1", "typedEventFamilies/0/family"]
 ]
 
+/** Texts of any length but none. */
+const notEmpty: ReadonlyArray<readonly [kind: PrpSchemaId, path: string]> = [
+  ...[
+    "completionClaim/contractRevision",
+    "completionClaim/criteria/0/criterionId",
+    "completionClaim/remainingWork/0/description",
+    "verification/0/commandOrCheck",
+    "attentionRequests/0/kind",
+    "attentionRequests/0/summary",
+    "attentionRequests/0/targetAgentId",
+    "artifacts/0/kind",
+    "artifacts/0/ref",
+    "blocker/reasonCode",
+    "blocker/owner/name",
+    "blocker/unblockAction",
+    "continuation/summary",
+    "continuation/idempotencyKey"
+  ].map((path) => ["paperclip.run_result.v1", path] as const),
+  ["paperclip.prp.terminal.v1", "workAssessmentId"],
+  ["paperclip.prp.terminal.v1", "statusDecisionId"],
+  ["paperclip.prp.capabilities.v1", "unsupported/0"],
+  ["paperclip.runtime_request.v1", "choices/0/key"],
+  ["paperclip.runtime_request.v1", "choices/0/label"]
+]
+
 type Bounds = readonly [kind: PrpSchemaId, path: string, min: number | undefined, max: number]
 const safe = Number.MAX_SAFE_INTEGER
 
@@ -360,4 +385,9 @@ describe("a list of the contract", () => {
       expect(accepts(kind, path, items.slice(1))).toBe(true)
     })
   }
+
+  it.each(notEmpty)("hold no empty text in %s at %s", (kind, path) => {
+    expect(typeof valueAt(samples[kind], path.split("/"))).toBe("string")
+    expect([accepts(kind, path, "w"), accepts(kind, path, "")]).toEqual([true, false])
+  })
 })

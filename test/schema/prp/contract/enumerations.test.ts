@@ -251,6 +251,7 @@ describe("what depends on an enumeration", () => {
     expect(accepted({ ...question, answerMode: "text", customAnswer })).toBe(false)
     for (const answerMode of ["single_select", "multi_select"]) {
       expect(accepted({ ...question, answerMode, options, customAnswer })).toBe(true)
+      expect(accepted({ ...question, answerMode, options, customAnswer: { enabled: false } })).toBe(false)
       expect(accepted({ ...question, answerMode })).toBe(false)
     }
   })

@@ -44,6 +44,10 @@ describe("canonicalJson", () => {
     expect(text({ "\u{1f600}": 1, "\uffff": 2, "\ue000": 3, a: 4 })).toBe('{"a":4,"\ue000":3,"\uffff":2,"\u{1f600}":1}')
   })
 
+  it("sorts half a character before a whole one, whatever comes behind it", () => {
+    expect(text({ "a\ud83d\ue000": 1, "a\u{1f600}": 2 })).toBe('{"a\\ud83d\ue000":1,"a\u{1f600}":2}')
+  })
+
   it("writes one text for one number, and half a character as an escape", () => {
     expect(text([1.0, -0, 1e21, 0.1, 1e-7])).toBe("[1,0,1e+21,0.1,1e-7]")
     expect(text("\ud800")).toBe('"\\ud800"')

@@ -46,6 +46,11 @@ describe("eventForVersion", () => {
       event.priority
     ]
     expect(events.map(kept)).toEqual(run.events.map(kept))
+    const [goal] = run.events.filter(({ schemaVersion }) => schemaVersion === 2)
+    const priorities = ([0, 1, 2] as const).map(
+      (priority) => goal && eventForVersion(1, { ...goal, priority }, nothingMissed).event.priority
+    )
+    expect(priorities).toEqual([0, 1, 2])
     const start = emptySession(run.name, run.identity, fixture("whole-run").capabilities)
     expect(reduceSession(start, events).integrity).toBe("complete")
   })

@@ -123,6 +123,9 @@ describe("checkQuestionResponse", () => {
       const result = outcome({ text: { text: words } }, withValidation({ ...bounds, inputType }))
       expect(Array.isArray(result), `${inputType} ${words}`).toBe(!held)
     }
+    for (const words of ["Infinity", "-1e999", "NaN"]) {
+      expect(outcome({ text: { text: words } }, withValidation({ inputType: "number" })), words).toHaveLength(1)
+    }
   })
 
   it("checks patterns, and takes nothing that it cannot check within bounds", () => {

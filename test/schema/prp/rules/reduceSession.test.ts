@@ -36,6 +36,34 @@ describe("reduceSession", () => {
     }
   })
 
+  it("keeps which events came more than once in a batch before", () => {
+    const twice = [event("turn.started", {}, 2), event("turn.started", {}, 2), event("turn.started", {}, 1)]
+    const once = reduceSession(start, twice)
+    const { duplicateEventIds, outOfOrderEventIds } = reduceSession(once, [...twice.slice(2), ...twice.slice(2)])
+    expect(once.duplicateEventIds).toEqual(["event-2"])
+    expect(duplicateEventIds).toEqual(["event-1", "event-2"])
+    expect(outOfOrderEventIds).toEqual(["event-1"])
+  })
+
+  it("lets an item be of the kind that was told last", () => {
+    const item = (eventType: string, payload: unknown, seq: number) => ({
+      ...event(eventType, payload, seq),
+      itemId: "i"
+    })
+    const kinds = [{ kind: "reasoning" }, { kind: "command" }, {}].map((_, index, all) => {
+      const events = all.slice(0, index + 1).map((payload, at) => item("item.delta", payload, at + 1))
+      return reduceSession(start, events).items[0]?.kind
+    })
+    expect(kinds).toEqual(["reasoning", "command", "command"])
+  })
+
+  it("knows no turn by an event that names none, and no request without an id", () => {
+    const turn = { ...event("turn.started", {}, 1), turnId: "turn-1" }
+    expect(reduceSession(start, [turn]).activeTurnId).toBe("turn-1")
+    expect(reduceSession(start, [turn, event("turn.started", {}, 2)]).activeTurnId).toBeNull()
+    expect(after(["runtime_request.created", { prompt: "p" }]).requests).toEqual([])
+  })
+
   it("does not change what it is given", () => {
     const before = reduceSession(start, fixture("whole-run").events.slice(0, 20))
     const text = goldenText(before)
