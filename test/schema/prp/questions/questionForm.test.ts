@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
+import { utf8Bytes } from "../../../../src/schema/characters.ts"
 import { decodePrp, decodePrpText } from "../../../../src/schema/prp/contract/decode.ts"
 import { questionRequest } from "../../../../src/schema/prp/questions/nativeForm.ts"
 import { asksPerson, questionForm } from "../../../../src/schema/prp/questions/questionForm.ts"
@@ -78,17 +79,28 @@ describe("the adapters of questions", () => {
   })
 
   it("refuse a form larger than questionSetBytesMax and take one that is as large", () => {
-    const bytesOf = (form: ReturnType<typeof formOf>) => JSON.stringify(Result.getOrThrow(form).questionSet).length
+    const bytesOf = (form: ReturnType<typeof formOf>) => utf8Bytes(JSON.stringify(Result.getOrThrow(form).questionSet))
     const questions = (characters: number) =>
       Array.from({ length: 60 }, (_, index) => ({
         id: `q${index}`,
-        question: "x".repeat(1 + Math.floor(characters / 60) + (index < characters % 60 ? 1 : 0))
+        question: "é" + "x".repeat(1 + Math.floor(characters / 60) + (index < characters % 60 ? 1 : 0))
       }))
     const spare = limits.questionSetBytesMax - bytesOf(userInput(questions(0)))
     expect(bytesOf(userInput(questions(spare)))).toBe(limits.questionSetBytesMax)
     expect(issuesOf(userInput(questions(spare + 1)))).toEqual([
       { path: "", expectation: expect.stringContaining("bytes") }
     ])
+  })
+})
+
+describe("a form that cannot be asked", () => {
+  it("is told of at prpIssuesMax places, and at no more", () => {
+    const objects = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, { type: "object" }]))
+    const counts = [limits.prpIssuesMax, limits.prpIssuesMax + 1].map(
+      (count) => issuesOf(elicitation(objects(count))).length
+    )
+    expect(counts).toEqual([limits.prpIssuesMax, limits.prpIssuesMax])
   })
 })
 
@@ -131,6 +143,8 @@ describe("a question of Codex", () => {
     const form = Result.getOrThrow(userInput([question]))
     const answer = form.answer(response({ a: { selectedOptionIds: ["option-2"], customText: "z" } }))
     expect(Result.getOrThrow(answer)).toEqual({ answers: { a: { answers: ["y", "z"] } } })
+    const blank = form.answer(response({ a: { selectedOptionIds: ["option-2"], customText: " \n" } }))
+    expect(Result.getOrThrow(blank)).toEqual({ answers: { a: { answers: ["y"] } } })
   })
 })
 
@@ -151,6 +165,21 @@ describe("a form of an elicitation", () => {
     expect(issuesOf(form)).toEqual(
       expect.arrayContaining([{ path: expect.stringContaining(path), expectation: expect.any(String) }])
     )
+  })
+
+  it("is introduced by its words, each said once, and none that is its title", () => {
+    const introduced = (message: string, title: string, description: string) =>
+      Result.getOrThrow(
+        questionForm("elicitation/create", {
+          mode: "form",
+          message,
+          requestedSchema: { type: "object", title, description, properties: { a: { type: "string" } } }
+        })
+      ).questionSet.description
+    expect(introduced("m", "t", "d")).toBe("m\n\nd")
+    expect(introduced("m", "t", "m")).toBe("m")
+    expect(introduced("t", "t", "d")).toBe("d")
+    expect(introduced("t", "t", "t")).toBeUndefined()
   })
 
   it("gives every property an id of its own, within the bound of ids", () => {

@@ -34,6 +34,17 @@ describe("validateFixture", () => {
     expect(changed(["events", "1", "normalizedSessionId"], "s")).toEqual(mismatch("/events/1/normalizedSessionId"))
   })
 
+  it("takes a call of an event that names no session as one of the identity's", () => {
+    const events = run.events.map(
+      ({ normalizedSessionId: _, ...event }: { readonly normalizedSessionId?: unknown }) => event
+    )
+    expect(judged({ ...run, events })).toBe("taken")
+    const other = withAt({ ...run, events }, call(2, "correlation", "normalizedSessionId"), "other")
+    expect(judged(other)).toMatchObject({
+      places: expect.arrayContaining(["/events/2/payload/semantic_tool/correlation/normalizedSessionId"])
+    })
+  })
+
   it("takes an event again only if it is the same, whatever the order of its properties", () => {
     const [first = {}] = run.events
     const again = Object.fromEntries(Object.entries(first).toReversed())

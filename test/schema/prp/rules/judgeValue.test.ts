@@ -70,6 +70,10 @@ describe("what a schema does not say", () => {
       canonicalResponse: { schema: "paperclip.question_response.v1", answers: { q1: { text: "yes" } } }
     }
     expect(refusal(adapter)).toBeUndefined()
+    expect(firstIssue({ ...adapter, canonicalQuestionSet: questions(question, question) })).toMatchObject({
+      code: "question_set_refused",
+      path: "/canonicalQuestionSet/questions/1/id"
+    })
     const unanswered = { ...adapter, canonicalResponse: { ...adapter.canonicalResponse, answers: {} } }
     expect(firstIssue(unanswered)).toMatchObject({
       code: "question_response_refused",
