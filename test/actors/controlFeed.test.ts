@@ -67,6 +67,27 @@ describe("a named peer", () => {
     )
   )
 
+  it.effect("begins behind what it acknowledged, or behind its own number where that is later", () =>
+    inRunner(
+      Effect.gen(function* () {
+        yield* said("r1", started("t1"), started("t2"), started("t3"))
+        const first = yield* greeted()
+        yield* takeEvents(first.peer, 3)
+        yield* first.peer.write(first.frame("ack", { ackedSourceSeq: 2 }))
+        yield* first.peer.write(first.frame("ping", { nonce: "n" }))
+        expect(yield* takeJson(first.peer)).toMatchObject({ kind: "pong" })
+        for (const [given, after] of [
+          [1, 2],
+          [2, 2],
+          [3, 3]
+        ]) {
+          const { welcome } = yield* greeted(operator, { afterSourceSeq: given })
+          expect(welcome).toMatchObject({ payload: { afterSourceSeq: after } })
+        }
+      })
+    )
+  )
+
   it.effect("cannot take an acknowledgement back, nor acknowledge what is not there", () =>
     inRunner(
       Effect.gen(function* () {

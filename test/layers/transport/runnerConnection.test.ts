@@ -6,6 +6,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { connectRunner } from "../../../src/layers/transport/runnerConnection.ts"
 import { lineChannel } from "../../../src/layers/transport/lineChannel.ts"
 import { limits } from "../../../src/schema/limits.ts"
+import { envelope } from "../../../src/schema/prp/event.ts"
 import * as Ids from "../../../src/services/Ids.ts"
 import { started } from "../../actors/durableHost.ts"
 import { fork, inRunner, join, playedRuns, said, settle, statusOf } from "../../actors/controlHost.ts"
@@ -170,15 +171,23 @@ describe("a runner", () => {
 
   it.effect("that leaves an event out, or sends what is none, is not listened to any more", () =>
     Effect.gen(function* () {
-      for (const payload of [
-        { event: {}, previousSourceSeq: 0 },
-        { event: {}, previousSourceSeq: 5 }
-      ]) {
+      const event = envelope(started("t6"), {
+        sourceEventId: "runner_1:6",
+        sourceSeq: 6,
+        sourceInstanceId: "runner_1",
+        runId: "r1",
+        emittedAt: "2026-01-01T00:00:00.000Z",
+        normalizedSessionId: "session_1"
+      })
+      for (const [payload, reason] of [
+        [{ event: {}, previousSourceSeq: 0 }, "an event is not one of the contract"],
+        [{ event, previousSourceSeq: 5 }, "an event is missing"]
+      ] as const) {
         const { channel, welcome, write } = yield* played
         yield* write("welcome", welcome)
         const connection = yield* connecting(channel)
         yield* write("event", payload)
-        expect(yield* Effect.flip(connection.take)).toMatchObject({ _tag: "FrameChannelClosed" })
+        expect(yield* Effect.flip(connection.take)).toMatchObject({ _tag: "FrameChannelClosed", reason })
       }
     }).pipe(Effect.scoped)
   )
