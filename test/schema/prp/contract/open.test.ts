@@ -93,6 +93,29 @@ describe("decodePrp", () => {
   }
 })
 
+/** Events whose payload is typed and open, each with such a payload. */
+const openPayloads: ReadonlyArray<readonly ["paperclip.prp.event.v1" | "paperclip.prp.event.v2", string, object]> = [
+  ["paperclip.prp.event.v1", "semantic_tool.input", {}],
+  ["paperclip.prp.event.v1", "semantic_tool.result", {}],
+  ["paperclip.prp.event.v1", "semantic_tool.reconciled", {}],
+  ["paperclip.prp.event.v1", "mcp_app.tool_input", {}],
+  ["paperclip.prp.event.v1", "mcp_app.tool_result", {}],
+  ["paperclip.prp.event.v1", "run.result.proposed", samples["paperclip.run_result.v1"]],
+  ["paperclip.prp.event.v1", "run.terminal", samples["paperclip.prp.terminal.v1"]],
+  ["paperclip.prp.event.v2", "session.capabilities.updated", { sessionGoals: samples.goal_capability }],
+  ["paperclip.prp.event.v2", "session.goal.snapshot", { goal: null }],
+  ["paperclip.prp.event.v2", "session.goal.updated", { goal: null }]
+]
+
+describe("a payload that is typed and open", () => {
+  it.each(openPayloads)("keeps what is not known: %s, %s", (kind, eventType, payload) => {
+    for (const stranger of [{}, ...strangers]) {
+      const whole = Object.fromEntries([...Object.entries(payload), ...Object.entries(stranger)])
+      expect(accepts(kind, { ...samples[kind], eventType, payload: whole }), JSON.stringify(stranger)).toBe(true)
+    }
+  })
+})
+
 /** In the order of names, so that texts can be compared. `__proto__` is a property like any other. */
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted)
