@@ -107,5 +107,7 @@ const byCodePoints = (left: string, right: string): number => {
   while (index < shared && left.charCodeAt(index) === right.charCodeAt(index)) index++
   if (index === shared) return left.length - right.length
   const start = endsInHalf(left.slice(0, index)) ? index - 1 : index
-  return (left.codePointAt(start) ?? 0) - (right.codePointAt(start) ?? 0)
+  // Behind the same half of a character it is what follows that differs.
+  const difference = (left.codePointAt(start) ?? 0) - (right.codePointAt(start) ?? 0)
+  return difference === 0 ? (left.codePointAt(index) ?? 0) - (right.codePointAt(index) ?? 0) : difference
 }

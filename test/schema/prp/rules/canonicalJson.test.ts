@@ -48,6 +48,12 @@ describe("canonicalJson", () => {
     expect(text({ "a\ud83d\ue000": 1, "a\u{1f600}": 2 })).toBe('{"a\\ud83d\ue000":1,"a\u{1f600}":2}')
   })
 
+  it("sorts by what follows the same half of a character", () => {
+    const sorted = '{"\\ud83da":1,"\\ud83db":2,"\\ud83d\\ud83d":3,"\\ud83d\u{1f600}":4}'
+    const value: unknown = JSON.parse(sorted)
+    expect([text(value), text(turned(value))]).toEqual([sorted, sorted])
+  })
+
   it("writes one text for one number, and half a character as an escape", () => {
     expect(text([1.0, -0, 1e21, 0.1, 1e-7])).toBe("[1,0,1e+21,0.1,1e-7]")
     expect(text("\ud800")).toBe('"\\ud800"')
