@@ -52,7 +52,10 @@ const verification = (entry: NativeObject): NativeObject =>
     }
   })
 
-const unavailabilityReasons: ReadonlySet<unknown> = new Set(UnavailabilityReason.literals)
+/** `other` does not say that anything was wanting, so that it takes no verdict back. */
+const unavailabilityReasons: ReadonlySet<unknown> = new Set(
+  UnavailabilityReason.literals.filter((reason) => reason !== "other")
+)
 
 const renamed = (words: Words, word: unknown): unknown => words.get(word) ?? word
 
