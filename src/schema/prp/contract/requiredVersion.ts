@@ -24,9 +24,9 @@ const isOtherVersion = (known: string, id: string): boolean => {
 const unsupportedInside = (schemaId: string, value: unknown): PrpIssue | undefined => {
   switch (schemaId) {
     case "paperclip.prp.event.v1":
-      return unsupportedNumber(value, "schemaVersion", 1) ?? unsupportedInPayload(value)
+      return unsupportedNumber(value, "schemaVersion", 1) ?? unsupportedInPayload(value) ?? unsupportedWhereOpen(value)
     case "paperclip.prp.event.v2":
-      return unsupportedNumber(value, "schemaVersion", 2)
+      return unsupportedNumber(value, "schemaVersion", 2) ?? unsupportedWhereOpen(value)
     case "paperclip.prp.stop_reason.v1":
     case "paperclip.prp.semantic_tool.v1":
     case "paperclip.prp.semantic_tools.v1":
@@ -34,6 +34,7 @@ const unsupportedInside = (schemaId: string, value: unknown): PrpIssue | undefin
     case "paperclip.prp.terminal.v1":
       return inside(value, "stopReason", ["paperclip.prp.stop_reason.v1"])
     case "paperclip.prp.capabilities.v1":
+    case "paperclip.prp.capabilities.v2":
       return inside(value, "semanticTools", ["paperclip.prp.semantic_tools.v1"])
     case "paperclip.prp.fixture.v1":
       return unsupportedInFixture(value)
@@ -58,6 +59,13 @@ const unsupportedInPayload = (event: unknown): PrpIssue | undefined => {
       ? unsupportedVersion(["paperclip.prp.terminal.v1"], payload)
       : undefined
   return below("payload", issue)
+}
+
+/** What no schema types has its version all the same. */
+const unsupportedWhereOpen = (event: unknown): PrpIssue | undefined => {
+  const versionOf = (name: string) =>
+    below(name, unsupportedNumber(nativeAt(event, "payload", name), "schemaVersion", 1))
+  return below("payload", versionOf("semantic_tool") ?? versionOf("stopReason"))
 }
 
 const unsupportedInFixture = (fixture: unknown): PrpIssue | undefined =>

@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import { type PrpIssue, PrpRejected } from "../../errors.ts"
 import { limits } from "../../limits.ts"
 import type { Fixture } from "../contract/fixture.ts"
+import { unsupportedVersion } from "../contract/requiredVersion.ts"
 import { canonicalJson } from "./canonicalJson.ts"
 import { type PlacedEvent, semanticCallIssues } from "./semanticCalls.ts"
 
@@ -15,8 +16,15 @@ export const validateFixture = (
   decode: (text: string) => Result.Result<Fixture, PrpRejected>
 ): Result.Result<Fixture, PrpRejected> => Result.flatMap(decode(text), checkFixtureBindings)
 
-/** The same fixture, or what does not fit together in it. */
+/**
+ * The same fixture, or what does not fit together in it. A version that its schema leaves open and that we do not support is
+ * told before.
+ */
 export const checkFixtureBindings = (fixture: Fixture): Result.Result<Fixture, PrpRejected> => {
+  const unsupported = unsupportedVersion([kind], fixture)
+  if (unsupported !== undefined) {
+    return Result.fail(new PrpRejected({ code: "unsupported_required_version", kind, issues: [unsupported] }))
+  }
   const { distinct, issues: repeats } = distinctEvents(fixture)
   const issues = [
     ...identityIssues(fixture),
@@ -32,11 +40,13 @@ export const checkFixtureBindings = (fixture: Fixture): Result.Result<Fixture, P
     : Result.fail(
         new PrpRejected({
           code: "binding_mismatch",
-          kind: "paperclip.prp.fixture.v1",
+          kind,
           issues: issues.slice(0, limits.prpIssuesMax)
         })
       )
 }
+
+const kind = "paperclip.prp.fixture.v1"
 
 const identityIssues = ({ identity, events }: Fixture): ReadonlyArray<PrpIssue> =>
   events.flatMap((event, index) => [

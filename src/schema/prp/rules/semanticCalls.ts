@@ -70,7 +70,15 @@ const pairIssues = (calls: ReadonlyArray<Call>): ReadonlyArray<PrpIssue> => {
   return [{ path, expectation: `Expected one input and one end of the call, not ${inputs.length} and ${ends.length}` }]
 }
 
+/** Whoever reconciles a call after a crash need not know the request that it came from. */
 const differences = (input: Call, end: Call): ReadonlyArray<PrpIssue> =>
-  ["operationId", "idempotencyKey", "correlation"]
-    .filter((name) => !canonicallyEqual(nativeAt(input.envelope, name), nativeAt(end.envelope, name)))
-    .map((name) => ({ path: `${end.path}/${name}`, expectation: "Expected the same as in the input of the call" }))
+  [["operationId"], ["idempotencyKey"], ...(isReconciled(end) ? correlationIds : [["correlation"]])]
+    .filter((path) => !canonicallyEqual(nativeAt(input.envelope, ...path), nativeAt(end.envelope, ...path)))
+    .map((path) => ({
+      path: `${end.path}/${path.join("/")}`,
+      expectation: "Expected the same as in the input of the call"
+    }))
+
+const isReconciled = ({ envelope }: Call): boolean => nativeAt(envelope, "phase") === "reconciled"
+
+const correlationIds = ["runId", "normalizedSessionId", "turnId", "itemId"].map((name) => ["correlation", name])

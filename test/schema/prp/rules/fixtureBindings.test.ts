@@ -29,6 +29,23 @@ describe("validateFixture", () => {
     expect(judged({ ...run, events: run.events.slice(0, -1) })).toEqual(mismatch("/events"))
   })
 
+  it("judges versions where the schema leaves them open, too", () => {
+    const event = { ...run.events[0], schema: "paperclip.prp.event.v2", schemaVersion: 2 }
+    const refused = (changes: object) => judged({ ...run, ...changes })
+    const unsupported = (place: string) => ({ code: "unsupported_required_version", places: [place] })
+    const later = { schemaVersion: 2 }
+    for (const name of ["semantic_tool", "stopReason"]) {
+      for (const one of [run.events[0], event]) {
+        const events = [{ ...one, payload: { [name]: later } }, ...run.events.slice(1)]
+        expect(refused({ events }), name).toEqual(unsupported(`/events/0/payload/${name}/schemaVersion`))
+      }
+    }
+    const { capabilities } = parsed("goal-run")
+    expect(refused({ capabilities: { ...Object(capabilities), semanticTools: later } })).toEqual(
+      unsupported("/capabilities/semanticTools/schemaVersion")
+    )
+  })
+
   it("holds events to the run and the session of the identity", () => {
     expect(changed(["events", "0", "runId"], "run-x")).toEqual(mismatch("/events/0/runId"))
     expect(changed(["events", "1", "normalizedSessionId"], "s")).toEqual(mismatch("/events/1/normalizedSessionId"))
@@ -82,9 +99,17 @@ describe("validateFixture", () => {
     expect(changed(call(6, "idempotencyKey"), "key")).toEqual(
       mismatch("/events/6/payload/semantic_tool/idempotencyKey")
     )
-    expect(changed(call(6, "correlation", "requestId"), "r")).toEqual(
-      mismatch("/events/6/payload/semantic_tool/correlation")
+    expect(changed(call(2, "correlation", "requestId"), "r")).toEqual(
+      mismatch("/events/3/payload/semantic_tool/correlation")
     )
+  })
+
+  it("wants a reconciled call to have the ids of its input, and no request", () => {
+    const [input, end] = [5, 6]
+    expect(changed(call(input, "correlation", "requestId"), "request-1")).toBe("taken")
+    expect(changed(call(end, "correlation", "requestId"), "request-1")).toBe("taken")
+    const place = `/events/${end}/payload/semantic_tool/correlation/turnId`
+    expect(changed(call(end, "correlation", "turnId"), "turn-x")).toEqual(mismatch(place, place))
   })
 
   it("wants one result, which is that of the fixture, and one terminal", () => {
